@@ -1,0 +1,1 @@
+"""WHAT: schedules of transfers, their proof, their costs and their bounds."""

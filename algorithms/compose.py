@@ -1,0 +1,268 @@
+"""Schedules out of schedules: dual, then, together, beside, on a sub-group, fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from algorithms.collective import EVERY, Collective
+from algorithms.errors import ScheduleError
+from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step, assemble, expand, from_columns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def dual(schedule: Schedule, collective: Collective) -> Schedule:
+    """The same transfers backwards in time, from receiver to sender.
+
+    The dual of an AllGather is a ReduceScatter, and the other way round: source and target
+    of every chunk change places. The modes are those of the target collective.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        One in which each chunk's transfers form a tree: seen forward in time from a chunk's
+        only source, every rank is written once and the source never; seen backward from its
+        only target, likewise.
+    collective : Collective
+        The collective that the result computes.
+
+    Raises
+    ------
+    ScheduleError
+        If the collectives do not mirror each other, or a chunk's transfers are not a tree.
+    """
+    _check_mirror(schedule.collective, collective)
+    _check_tree(schedule)
+    mode = REDUCE if (collective.source == EVERY).all() else COPY
+    backward = slice(None, None, -1)
+    return from_columns(
+        collective,
+        (schedule.steps - 1 - schedule.step)[backward],
+        schedule.channel[backward],
+        schedule.dst[backward],
+        schedule.src[backward],
+        schedule.first[backward],
+        schedule.count[backward],
+        np.full(len(schedule), mode, dtype=np.uint8),
+        schedule.index,
+        algorithm=schedule.algorithm,
+        fallback=schedule.fallback,
+    )
+
+
+def _check_mirror(one: Collective, other: Collective) -> None:
+    mirrored = (
+        one.ranks == other.ranks
+        and one.chunks == other.chunks
+        and (one.source == other.target).all()
+        and (one.target == other.source).all()
+    )
+    if not mirrored:
+        raise ScheduleError(
+            f"{one.kind} has no dual that is this {other.kind}: source and target must change places"
+        )
+
+
+def _check_tree(schedule: Schedule) -> None:
+    collective = schedule.collective
+    row, chunk = schedule.moves()
+    gathers = (collective.source != EVERY).all()
+    leaf = schedule.dst[row] if gathers else schedule.src[row]
+    root = collective.source if gathers else collective.target
+    verb = "is written to" if gathers else "leaves"
+    if (root == EVERY).any():
+        raise ScheduleError(
+            f"{collective.kind} has no dual: its chunks have neither one source nor one target"
+        )
+    cell = leaf.astype(np.int64) * collective.chunks + chunk
+    _, position, times = np.unique(cell, return_index=True, return_counts=True)
+    if (times > 1).any():
+        at = position[np.argmax(times > 1)]
+        raise ScheduleError(
+            f"no dual: chunk {chunk[at]} {verb} rank {leaf[at]} more than once",
+            rank=int(leaf[at]),
+            chunk=int(chunk[at]),
+        )
+    at_root = leaf == root[chunk]
+    if at_root.any():
+        at = int(np.argmax(at_root))
+        raise ScheduleError(
+            f"no dual: chunk {chunk[at]} {verb} rank {leaf[at]}, its own",
+            rank=int(leaf[at]),
+            chunk=int(chunk[at]),
+        )
+
+
+def then(parts: Sequence[Schedule], collective: Collective, *, algorithm: str = "") -> Schedule:
+    """Schedules one after the other: the steps of each follow those of the one before it.
+
+    Raises
+    ------
+    ScheduleError
+        If they do not move the same chunks.
+    """
+    for part in parts:
+        if part.collective.chunks != collective.chunks:
+            raise ScheduleError(
+                f"cannot follow on: {part.collective.chunks} chunks after {collective.chunks}"
+            )
+    offset = np.cumsum([0, *(part.steps for part in parts[:-1])])
+    steps = [part.step + before for part, before in zip(parts, offset, strict=True)]
+    channels = [part.channel for part in parts]
+    return _concatenate(parts, steps, channels, collective, algorithm)
+
+
+def together(parts: Sequence[Schedule], collective: Collective, *, algorithm: str = "") -> Schedule:
+    """Schedules of ranks or chunks that do not meet, step by step in the same channel."""
+    return _concatenate(
+        parts, [part.step for part in parts], [part.channel for part in parts], collective, algorithm
+    )
+
+
+def beside(parts: Sequence[Schedule], collective: Collective, *, algorithm: str = "") -> Schedule:
+    """Schedules as independent channels, each with its own steps.
+
+    Raises
+    ------
+    ScheduleError
+        If two of them touch the same chunk at the same rank.
+    """
+    touched = [np.unique(np.concatenate(_touched(part))) for part in parts]
+    cells, times = np.unique(np.concatenate(touched), return_counts=True)
+    if (times > 1).any():
+        rank, chunk = divmod(int(cells[np.argmax(times > 1)]), collective.chunks)
+        raise ScheduleError(f"two channels touch chunk {chunk} at rank {rank}", rank=rank, chunk=chunk)
+    before = np.cumsum([0, *(int(part.channel.max(initial=-1)) + 1 for part in parts[:-1])])
+    channels = [part.channel + shift for part, shift in zip(parts, before, strict=True)]
+    return _concatenate(parts, [part.step for part in parts], channels, collective, algorithm)
+
+
+def _touched(part: Schedule) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    row, chunk = part.moves()
+    chunks = part.collective.chunks
+    return part.src[row].astype(np.int64) * chunks + chunk, part.dst[row].astype(np.int64) * chunks + chunk
+
+
+def _concatenate(
+    parts: Sequence[Schedule],
+    steps: Sequence[NDArray[np.integer]],
+    channels: Sequence[NDArray[np.integer]],
+    collective: Collective,
+    algorithm: str,
+) -> Schedule:
+    firsts, index = _common_chunks(parts)
+    fallback = next((part.fallback for part in parts if part.fallback), None)
+    return from_columns(
+        collective,
+        np.concatenate(steps),
+        np.concatenate(channels),
+        np.concatenate([part.src for part in parts]),
+        np.concatenate([part.dst for part in parts]),
+        np.concatenate(firsts),
+        np.concatenate([part.count for part in parts]),
+        np.concatenate([part.mode for part in parts]),
+        index,
+        algorithm=algorithm,
+        fallback=fallback,
+    )
+
+
+def _common_chunks(
+    parts: Sequence[Schedule],
+) -> tuple[list[NDArray[np.integer]], NDArray[np.integer] | None]:
+    """The `first` columns of the parts against one common index, which is None where all are ranges."""
+    firsts: list[NDArray[np.integer]] = [part.first for part in parts]
+    if all(part.index is None for part in parts):
+        return firsts, None
+    indices, before = [], 0
+    for i, part in enumerate(parts):
+        index = part.moves()[1] if part.index is None else part.index
+        first = np.cumsum(part.count) - part.count if part.index is None else part.first
+        firsts[i] = first + before
+        indices.append(index)
+        before += len(index)
+    return firsts, np.concatenate(indices)
+
+
+def on(schedule: Schedule, collective: Collective, ranks: NDArray[np.integer], chunks: Lists) -> Schedule:
+    """The schedule played by some ranks of a larger collective.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Over its own ranks 0..p-1 and chunks 0..c-1.
+    collective : Collective
+        The larger collective.
+    ranks : ndarray of int, shape (p,)
+        The rank that plays each of the schedule's ranks.
+    chunks : Lists
+        The chunks of the larger collective that stand for each of the schedule's, (c lists).
+    """
+    row, chunk = schedule.moves()
+    width = np.diff(chunks.offsets)
+    _, at = expand(chunks.offsets[:-1][chunk], width[chunk])
+    count = np.bincount(row, weights=width[chunk], minlength=len(schedule)).astype(np.int64)
+    return from_columns(
+        collective,
+        schedule.step,
+        schedule.channel,
+        np.asarray(ranks)[schedule.src],
+        np.asarray(ranks)[schedule.dst],
+        np.cumsum(count) - count,
+        count,
+        schedule.mode,
+        chunks.index[at],
+        algorithm=schedule.algorithm,
+        fallback=schedule.fallback,
+    )
+
+
+def fold(collective: Collective, core: Callable[[int], Schedule], chunks: Lists | None = None) -> Schedule:
+    """A schedule for P = 2^f ranks made to serve any N: the first 2 (N - P) ranks work in pairs.
+
+    Even rank 2v hands what it has to rank 2v + 1, sits out, and is handed its result in the
+    end, as MPICH does it. ReduceScatter and AllGather take f + 2 steps, AllReduce what its
+    core takes and 2 more.
+
+    Parameters
+    ----------
+    collective : Collective
+        The collective over N ranks; chunk b is block b of ReduceScatter and AllGather.
+    core : callable
+        P -> the schedule for P ranks.
+    chunks : Lists, optional
+        For an AllReduce: the chunks that stand for each chunk of the core (default: the same).
+    """
+    n = collective.ranks
+    p = 1 << (n.bit_length() - 1)
+    rest = n - p
+    virtual = np.arange(p)
+    players = np.where(virtual < rest, 2 * virtual + 1, virtual + rest)
+    idle, partner = 2 * np.arange(rest), 2 * np.arange(rest) + 1
+    everything = np.arange(collective.chunks)
+    inner = core(p)
+    if collective.kind == "allreduce":
+        chunks = chunks or Lists(np.arange(collective.chunks + 1), everything)
+    else:
+        owned = np.where(virtual < rest, 2, 1)
+        chunks = Lists(np.concatenate([[0], np.cumsum(owned)]), everything)
+    whole = Ranges(np.zeros(rest, dtype=np.int64), np.full(rest, collective.chunks))
+    before: Step = (idle, partner, whole, REDUCE)
+    after: Step = (partner, idle, whole, COPY)
+    if collective.kind == "reduce_scatter":
+        after = (partner, idle, idle, COPY)
+    elif collective.kind == "allgather":
+        before = (idle, partner, idle, COPY)
+        others = np.array([np.delete(everything, rank) for rank in idle])
+        after = (partner, idle, others, COPY)
+    parts = [
+        assemble(collective, [before]),
+        on(inner, collective, players, chunks),
+        assemble(collective, [after]),
+    ]
+    return replace(then(parts, collective, algorithm=inner.algorithm), fallback="fold")

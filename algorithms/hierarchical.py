@@ -1,0 +1,227 @@
+"""Collectives on p_0 x p_1 x ... ranks, one dimension after the other.
+
+The first seed's multi-level ReduceScatter, its AllGather and AllReduce, and the hybrid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import lcm, prod
+
+import numpy as np
+
+from algorithms.catalogue import FLAT
+from algorithms.collective import Collective, make_collective
+from algorithms.compose import on, then, together
+from algorithms.errors import ScheduleError
+from algorithms.rounds import Round
+from algorithms.schedule import Lists, Schedule
+
+DUAL_NAMES = {"recursive_halving": "recursive_doubling", "recursive_doubling": "recursive_halving"}
+
+
+def hierarchical(
+    kind: str,
+    ranks: int,
+    size: int,
+    dims: Sequence[int] | None = None,
+    algorithms: Sequence[str] | None = None,
+) -> Schedule:
+    """One collective after the other along each dimension of a grid of ranks.
+
+    Rank r has the coordinates (r mod p_0, r // p_0 mod p_1, ...). ReduceScatter goes from the
+    innermost dimension outwards: level i takes M / P_{i-1} in and leaves M / P_i, with
+    P_i = p_0 ... p_i. AllGather goes inwards. AllReduce is ReduceScatter up to the outermost
+    dimension, AllReduce there, and AllGather back (BlueConnect, Cho et al. 2019).
+
+    Parameters
+    ----------
+    kind, ranks, size
+        As `make_collective`.
+    dims : sequence of int
+        p_0, p_1, ..., innermost first; their product is N.
+    algorithms : sequence of str, optional
+        One name for each dimension; default `ring` for all. A name that serves only the dual
+        collective stands for its own dual: recursive_halving for recursive_doubling.
+
+    Raises
+    ------
+    ScheduleError
+        If the dimensions do not multiply to N, or a name does not fit.
+    """
+    sizes, names = _resolve(kind, ranks, dims, algorithms)
+    stages = _stages(kind, sizes, names)
+    blocks, segments = _granularity(sizes, stages)
+    collective = make_collective(kind, ranks, size, blocks=blocks, segments=segments)
+    parts = [_stage(collective, sizes, level, part, segments) for level, part in stages]
+    schedule = then(parts, collective, algorithm="hierarchical")
+    return replace(schedule, fallback=next((part.fallback for _, part in stages if part.fallback), None))
+
+
+def _resolve(
+    kind: str, ranks: int, dims: Sequence[int] | None, names: Sequence[str] | None
+) -> tuple[list[int], list[str]]:
+    if dims is None:
+        raise ScheduleError("hierarchical needs dims, e.g. [4, 2]", ("dims",))
+    if prod(dims) != ranks or min(dims, default=1) < 1:
+        raise ScheduleError(f"dims {list(dims)} do not multiply to {ranks} ranks", ("dims",))
+    names = ["ring"] * len(dims) if names is None else list(names)
+    if len(names) != len(dims):
+        raise ScheduleError(
+            f"{len(dims)} dims need {len(dims)} algorithms, found {len(names)}", ("algorithms",)
+        )
+    for level, phase, name in _phases(kind, names):
+        _serving(name, phase, level)
+    return list(dims), names
+
+
+def _serving(name: str, kind: str, position: int) -> str:
+    """The name itself, or its dual's, whichever does this collective."""
+    for candidate in (name, DUAL_NAMES.get(name, name)):
+        if candidate in FLAT and kind in FLAT[candidate].collectives:
+            return candidate
+    raise ScheduleError(f'"{name}" does no {kind} along a dimension', ("algorithms", position))
+
+
+def _stages(kind: str, dims: Sequence[int], names: Sequence[str]) -> list[tuple[int, Schedule]]:
+    """(level, schedule of that level's p ranks) in order of time."""
+    return [(level, _part(phase, name, dims[level], level)) for level, phase, name in _phases(kind, names)]
+
+
+def _phases(kind: str, names: Sequence[str]) -> list[tuple[int, str, str]]:
+    """(level, collective, algorithm) in order of time."""
+    levels = range(len(names))
+    up = [(i, "reduce_scatter", names[i]) for i in levels]
+    down = [(i, "allgather", names[i]) for i in reversed(levels)]
+    if kind == "reduce_scatter":
+        return up
+    if kind == "allgather":
+        return down
+    if names[-1] in FLAT and "allreduce" in FLAT[names[-1]].collectives:
+        return [*up[:-1], (len(names) - 1, "allreduce", names[-1]), *down[1:]]
+    return [*up, *down]
+
+
+def _part(phase: str, name: str, ranks: int, position: int) -> Schedule:
+    return FLAT[_serving(name, phase, position)].build(phase, ranks, ranks)
+
+
+def _granularity(dims: Sequence[int], stages: Sequence[tuple[int, Schedule]]) -> tuple[int, int]:
+    """Blocks of the vector, and segments of a block, so that every level can cut it its own way."""
+    segments = lcm(
+        *(
+            part.collective.chunks // dims[level]
+            for level, part in stages
+            if part.collective.kind != "allreduce"
+        )
+    )
+    blocks = prod(dims)
+    for level, part in stages:
+        if part.collective.kind == "allreduce":
+            blocks = prod(dims[:level]) * part.collective.chunks
+    return blocks, segments
+
+
+def _stage(
+    collective: Collective, dims: Sequence[int], level: int, part: Schedule, segments: int
+) -> Schedule:
+    """The level's schedule, played by every group of ranks that differ only in coordinate `level`."""
+    stride, p = prod(dims[:level]), dims[level]
+    blocks = collective.chunks // segments
+    groups = []
+    for inner in range(stride):
+        chunks = _chunk_sets(inner, stride, part, p, blocks, segments)
+        for outer in range(prod(dims[level + 1 :])):
+            members = inner + stride * (np.arange(p) + p * outer)
+            groups.append(on(part, collective, members, chunks))
+    return together(groups, collective, algorithm="hierarchical")
+
+
+def _chunk_sets(inner: int, stride: int, part: Schedule, p: int, blocks: int, segments: int) -> Lists:
+    """Chunks that stand for each chunk of a level's schedule, at ranks whose inner coordinates read `inner`.
+
+    They hold the blocks inner + stride * v, inner + stride * (v + count), ...: what the levels
+    inside have left them, cut `count` ways.
+    """
+    allreduce = part.collective.kind == "allreduce"
+    count = part.collective.chunks if allreduce else p
+    pieces = 1 if allreduce else part.collective.chunks // p
+    width = segments // pieces
+    block = (
+        inner + stride * np.arange(count)[:, None] + stride * count * np.arange(blocks // (stride * count))
+    )
+    chunk = block[:, None, :, None] * segments + (np.arange(pieces)[:, None, None] * width + np.arange(width))
+    lists = chunk.reshape(count * pieces, -1)
+    lists.sort(axis=1)
+    return Lists(np.arange(len(lists) + 1) * lists.shape[1], lists.ravel())
+
+
+def hierarchical_rounds(
+    kind: str,
+    ranks: int,
+    size: int,
+    dims: Sequence[int] | None = None,
+    algorithms: Sequence[str] | None = None,
+) -> tuple[Round, ...]:
+    """Sum over the levels of each one's closed form on M / P_{i-1}, with that level's alpha and beta."""
+    sizes, names = _resolve(kind, ranks, dims, algorithms)
+    rounds: list[Round] = []
+    for level, phase, name in _phases(kind, names):
+        algorithm = FLAT[_serving(name, phase, level)]
+        share = prod(sizes[:level])
+        rounds += [
+            replace(turn, sent=turn.sent / share, level=level)
+            for turn in algorithm.rounds(phase, sizes[level], size)
+        ]
+    return tuple(rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelFlow:
+    """What a level of a hierarchical ReduceScatter takes in and gives out per rank, in bytes."""
+
+    level: int
+    ranks: int
+    taken: float
+    given: float
+
+
+def level_flow(dims: Sequence[int], size: int) -> tuple[LevelFlow, ...]:
+    """The first seed's table of multi-level data volumes: M / P_{i-1} in, M / P_i out.
+
+    >>> [(flow.taken, flow.given) for flow in level_flow([4, 2], 64)]
+    [(64.0, 16.0), (16.0, 8.0)]
+    """
+    return tuple(
+        LevelFlow(i, p, size / prod(dims[:i]), size / prod(dims[: i + 1])) for i, p in enumerate(dims)
+    )
+
+
+def hybrid_dims(ranks: int) -> tuple[int, int]:
+    """N = m * 2^k with m odd: (m, 2^k).
+
+    >>> hybrid_dims(12)
+    (3, 4)
+    """
+    power = ranks & -ranks
+    return ranks // power, power
+
+
+HYBRID_ALGORITHMS = {
+    "reduce_scatter": ("ring", "recursive_halving"),
+    "allgather": ("ring", "recursive_doubling"),
+    "allreduce": ("ring", "rabenseifner"),
+}
+
+
+def hybrid(kind: str, ranks: int, size: int) -> Schedule:
+    """N = m * 2^k: ring over the odd part m, then recursive halving over 2^k."""
+    schedule = hierarchical(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])
+    return replace(schedule, algorithm="hybrid")
+
+
+def hybrid_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
+    """Ring over m on M, then halving over 2^k on M/m."""
+    flat = hierarchical_rounds(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])
+    return tuple(replace(turn, level=0) for turn in flat)

@@ -1,0 +1,121 @@
+"""The algorithms that a scenario may name: one function and one line in a table for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from algorithms.catalogue import FLAT, Algorithm
+from algorithms.collective import COLLECTIVES
+from algorithms.errors import ScheduleError
+from algorithms.hierarchical import hierarchical, hierarchical_rounds, hybrid, hybrid_rounds
+from algorithms.rounds import Round
+from algorithms.schedule import Schedule
+
+NESTED: Mapping[str, Algorithm] = MappingProxyType(
+    {
+        algorithm.name: algorithm
+        for algorithm in (
+            Algorithm(
+                "hierarchical",
+                COLLECTIVES,
+                hierarchical,
+                hierarchical_rounds,
+                "sum over levels i of the level's closed form on M/P_{i-1} with alpha_i, beta_i",
+                "multilevel",
+                "Cho, Finkler, Serrano, Kung and Hunter 2019 (BlueConnect)",
+            ),
+            Algorithm(
+                "hybrid",
+                COLLECTIVES,
+                hybrid,
+                hybrid_rounds,
+                "N = m 2^k: (m-1 + k) alpha + (N-1)/N M (1/beta + 1/gamma)",
+                "full_mesh",
+                "the first seed document names it",
+            ),
+        )
+    }
+)
+
+
+ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({**FLAT, **NESTED})
+
+
+def find(name: str, kind: str) -> Algorithm:
+    """The algorithm of that name, checked to do that collective.
+
+    Raises
+    ------
+    ScheduleError
+        If there is none, or it does something else.
+    """
+    if name not in ALGORITHMS:
+        raise ScheduleError(f'there is no algorithm "{name}"', ("algorithm",))
+    algorithm = ALGORITHMS[name]
+    if kind not in algorithm.collectives:
+        able = ", ".join(a.name for a in ALGORITHMS.values() if kind in a.collectives)
+        raise ScheduleError(f'"{name}" does no {kind}; {able} do', ("algorithm",))
+    return algorithm
+
+
+def build(name: str, kind: str, ranks: int, size: int, **options: Any) -> Schedule:
+    """Schedule of a named algorithm.
+
+    Parameters
+    ----------
+    name : str
+        One of `ALGORITHMS`.
+    kind : str
+        One of `COLLECTIVES`.
+    ranks, size : int
+        N, and the full vector's M in bytes.
+    **options
+        What the algorithm takes, see `Algorithm.options`.
+
+    Raises
+    ------
+    ScheduleError
+        If the name, an option or N does not fit.
+
+    Examples
+    --------
+    >>> build("ring", "reduce_scatter", 8, 2**30).steps
+    7
+    """
+    algorithm, own, fallback = _resolve(name, kind, ranks, options)
+    schedule = algorithm.build(kind, ranks, size, **own)
+    return replace(schedule, algorithm=name, fallback=fallback or schedule.fallback)
+
+
+def rounds(name: str, kind: str, ranks: int, size: int, **options: Any) -> tuple[Round, ...]:
+    """Closed form of what `build` builds from the same arguments.
+
+    Raises
+    ------
+    ScheduleError
+        As `build`.
+    """
+    algorithm, own, _ = _resolve(name, kind, ranks, options)
+    return algorithm.rounds(kind, ranks, size, **own)
+
+
+def _resolve(
+    name: str, kind: str, ranks: int, options: Mapping[str, Any]
+) -> tuple[Algorithm, dict[str, Any], str | None]:
+    """The algorithm that does the work, its options, and the fallback if it is not the one named."""
+    algorithm = find(name, kind)
+    for option in options:
+        if option not in algorithm.options:
+            raise ScheduleError(f'"{name}" takes no {option}', (option,))
+    if ranks < 1:
+        raise ScheduleError(f"a collective needs at least 1 rank, found {ranks}", ("ranks",))
+    own = dict(options)
+    elsewhere = own.pop("non_power_of_two", "fold")
+    if elsewhere == "fold" or ranks.bit_count() == 1:
+        return algorithm, own, None
+    if elsewhere == "hybrid":
+        return NESTED["hybrid"], {}, "hybrid"
+    raise ScheduleError(f"{name} needs N = 2^k ranks, found N = {ranks}", ("non_power_of_two",))

@@ -1,0 +1,148 @@
+"""Ring algorithms (Patarasuk and Yuan 2009; the first seed's Ring ReduceScatter)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from algorithms.collective import make_collective
+from algorithms.compose import dual, then
+from algorithms.errors import ScheduleError
+from algorithms.rounds import Round
+from algorithms.schedule import COPY, REDUCE, Schedule, Step, assemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def ring_steps(ranks: int, direction: int = 1, first_chunk: int = -1) -> Iterator[Step]:
+    """Ring ReduceScatter: in step s rank i sends chunk i + d (a - s) to rank i + d.
+
+    With a = -1 rank i ends with chunk i; in general with chunk i + d (a + 1).
+
+    Parameters
+    ----------
+    ranks : int
+        N.
+    direction : {1, -1}
+        d: to the right or to the left.
+    first_chunk : int
+        a: where the first chunk stands from its sender, in the direction of travel.
+    """
+    rank = np.arange(ranks)
+    for step in range(ranks - 1):
+        yield (rank, (rank + direction) % ranks, (rank + direction * (first_chunk - step)) % ranks, REDUCE)
+
+
+def ring(kind: str, ranks: int, size: int, first_chunk: int = -1) -> Schedule:
+    """Ring ReduceScatter, AllGather or AllReduce (the first, then the second); N - 1 steps each.
+
+    Parameters
+    ----------
+    kind, ranks, size
+        As `make_collective`.
+    first_chunk : int
+        ReduceScatter and AllReduce: rank i starts with chunk i + a and ends the ReduceScatter
+        with chunk i + a + 1. The default -1 is the one with which rank i ends with chunk i, as
+        the collective demands; the first seed's trace has a = 1, Open MPI's AllReduce a = 0.
+
+    Raises
+    ------
+    ScheduleError
+        If an AllGather is asked to start with another chunk than its own.
+    """
+    if kind == "allgather" and first_chunk != -1:
+        raise ScheduleError("an allgather starts with each rank's own chunk", ("first_chunk",))
+    shift = first_chunk + 1
+    scatter = make_collective("reduce_scatter", ranks, size, shift=shift)
+    if kind == "reduce_scatter":
+        return assemble(scatter, ring_steps(ranks, 1, first_chunk), algorithm="ring")
+    # a leftward ReduceScatter, played backwards, is an AllGather to the right
+    mirror = assemble(scatter, ring_steps(ranks, -1, -first_chunk - 2), algorithm="ring")
+    gather = dual(mirror, make_collective("allgather", ranks, size, shift=shift))
+    if kind == "allgather":
+        return gather
+    reduce = assemble(scatter, ring_steps(ranks, 1, first_chunk))
+    return then([reduce, gather], make_collective(kind, ranks, size), algorithm="ring")
+
+
+def ring_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
+    """(N - 1)(alpha + M/N / beta + M/N / gamma); the AllGather without gamma; the AllReduce both."""
+    block = Fraction(size, ranks)
+    reduce, gather = Round(ranks - 1, block, fan_in=1), Round(ranks - 1, block)
+    return {"reduce_scatter": (reduce,), "allgather": (gather,), "allreduce": (reduce, gather)}[kind]
+
+
+def half_way_steps(ranks: int) -> Iterator[Step]:
+    """Bidirectional ring AllGather: every block travels half-way round, both ways at once.
+
+    Chunks are half blocks: 2b and 2b + 1. With N even the block opposite is reached from both
+    sides in the last step, half of it each way.
+    """
+    rank = np.arange(ranks)
+    halves = 1 + (ranks % 2 == 0)
+    right, left = (rank + 1) % ranks, (rank - 1) % ranks
+
+    def block(b: NDArray[np.int64]) -> NDArray[np.int64]:
+        return (b % ranks)[:, None] * halves + np.arange(halves)
+
+    for step in range((ranks - 1) // 2):
+        yield [(rank, right, block(rank - step), COPY), (rank, left, block(rank + step), COPY)]
+    if ranks % 2 == 0:
+        far = ranks // 2 - 1
+        yield [
+            (rank, right, 2 * ((rank - far) % ranks), COPY),
+            (rank, left, 2 * ((rank + far) % ranks) + 1, COPY),
+        ]
+
+
+def both_ways_steps(ranks: int, mode: int) -> Iterator[Step]:
+    """Two rings of half vectors side by side, one to the right and one to the left.
+
+    Chunk 2b is the half of block b that goes right, 2b + 1 the one that goes left. With REDUCE
+    rank i ends with block i, with COPY it starts with it.
+    """
+    rank = np.arange(ranks)
+    for step in range(ranks - 1):
+        back = step + 1 if mode == REDUCE else step
+        yield [
+            (rank, (rank + 1) % ranks, 2 * ((rank - back) % ranks), mode),
+            (rank, (rank - 1) % ranks, 2 * ((rank + back) % ranks) + 1, mode),
+        ]
+
+
+def bidirectional_ring(kind: str, ranks: int, size: int) -> Schedule:
+    """Ring that uses the links of both directions at once.
+
+    ReduceScatter and AllGather send every block the shorter way round: ceil((N - 1) / 2) steps.
+    AllReduce runs two rings in opposite directions on half the vector each: 2 (N - 1) steps.
+    Two ranks are each other's left and right neighbour: there it is the plain ring.
+    """
+    if ranks <= 2:
+        return replace(ring(kind, ranks, size), algorithm="bidirectional_ring")
+    if kind == "allreduce":
+        halves = make_collective(kind, ranks, size, segments=2)
+        steps = [*both_ways_steps(ranks, REDUCE), *both_ways_steps(ranks, COPY)]
+        return assemble(halves, steps, algorithm="bidirectional_ring")
+    segments = 1 + (ranks % 2 == 0)
+    gather = make_collective("allgather", ranks, size, segments=segments)
+    schedule = assemble(gather, half_way_steps(ranks), algorithm="bidirectional_ring")
+    if kind == "allgather":
+        return schedule
+    return dual(schedule, make_collective("reduce_scatter", ranks, size, segments=segments))
+
+
+def bidirectional_ring_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
+    """ReduceScatter, AllGather: floor((N-1)/2) rounds of M/N each way; where N is even, one of M/(2N)."""
+    if ranks <= 2:
+        return ring_rounds(kind, ranks, size)
+    block = Fraction(size, ranks)
+    if kind == "allreduce":
+        return (Round(ranks - 1, block / 2, fan_in=2), Round(ranks - 1, block / 2))
+    fan_in = 2 if kind == "reduce_scatter" else 0
+    whole = Round((ranks - 1) // 2, block, fan_in)
+    return (whole, Round(1, block / 2, fan_in)) if ranks % 2 == 0 else (whole,)

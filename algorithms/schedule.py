@@ -1,0 +1,334 @@
+"""Schedules: what must move, step by step; a table of transfers that knows no time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from algorithms.errors import ScheduleError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from algorithms.collective import Collective
+
+COPY: Final = 0
+REDUCE: Final = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranges:
+    """Chunks of each transfer as a range: first, first + 1, ..., first + count - 1."""
+
+    first: NDArray[np.integer]
+    count: NDArray[np.integer]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lists:
+    """Chunks of each transfer as a list: transfer t moves index[offsets[t]:offsets[t + 1]]."""
+
+    offsets: NDArray[np.integer]
+    index: NDArray[np.integer]
+
+
+Chunks: TypeAlias = "NDArray[np.integer] | Ranges | Lists"
+Transfers: TypeAlias = "tuple[ArrayLike, ArrayLike, Chunks, int]"
+Step: TypeAlias = "Transfers | list[Transfers]"
+"""What an algorithm's generator yields: (src, dst, chunks, mode), or several such groups.
+
+src and dst are rank numbers, shape (transfers,). Chunks are one chunk each (1-D), a row of
+chunks each (2-D), `Ranges` or `Lists`. The mode is COPY or REDUCE. One yield is one step.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schedule:
+    """A collective as steps of transfers, in columns; rows in the order (step, channel, slot, src).
+
+    The slot is a transfer's position among those of its source in that step and channel.
+    Every transfer of a step reads the state that the earlier steps of its channel left.
+
+    Attributes
+    ----------
+    collective : Collective
+        What the transfers must compute.
+    step : ndarray of int32, shape (transfers,)
+        From 0.
+    channel : ndarray of int16
+        Lane with its own steps.
+    src, dst : ndarray of int32
+        Ranks.
+    first, count : ndarray of int32
+        The chunks moved: first, first + 1, ... or, where `index` is given,
+        index[first:first + count].
+    mode : ndarray of uint8
+        COPY or REDUCE at the destination.
+    index : ndarray of int32 or None
+        Chunk lists.
+    algorithm : str
+        Its name.
+    fallback : str or None
+        What was done because N did not fit the algorithm ("fold", "hybrid"), or None.
+    """
+
+    collective: Collective
+    step: NDArray[np.int32]
+    channel: NDArray[np.int16]
+    src: NDArray[np.int32]
+    dst: NDArray[np.int32]
+    first: NDArray[np.int32]
+    count: NDArray[np.int32]
+    mode: NDArray[np.uint8]
+    index: NDArray[np.int32] | None = None
+    algorithm: str = ""
+    fallback: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks N."""
+        return self.collective.ranks
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of the longest channel."""
+        return int(self.step.max()) + 1 if len(self) else 0
+
+    def step_bounds(self) -> list[tuple[int, int]]:
+        """Rows [start, stop) of each step that has transfers."""
+        starts = np.flatnonzero(np.diff(self.step, prepend=-1))
+        return list(zip(starts.tolist(), [*starts[1:].tolist(), len(self)], strict=True)) if len(self) else []
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Bytes of each transfer."""
+        sizes = self.collective.sizes if self.index is None else self.collective.sizes[self.index]
+        if (self.count == 1).all():
+            return sizes[self.first]
+        total = np.concatenate([[0], np.cumsum(sizes)])
+        return np.asarray(total[self.first + self.count] - total[self.first])
+
+    def chunks(self, transfer: int) -> NDArray[np.int32]:
+        """Chunks that one transfer moves."""
+        first, stop = int(self.first[transfer]), int(self.first[transfer] + self.count[transfer])
+        if self.index is None:
+            return np.arange(first, stop, dtype=np.int32)
+        return self.index[first:stop]
+
+    def moves(self, start: int = 0, stop: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows start..stop taken apart into single chunks: (row, chunk) of each."""
+        stop = len(self) if stop is None else stop
+        first, count = self.first[start:stop], self.count[start:stop]
+        if (count == 1).all():
+            row, at = np.arange(start, stop), first.astype(np.int64)
+        else:
+            row, at = expand(first, count)
+            row += start
+        return row, (at if self.index is None else self.index[at].astype(np.int64))
+
+
+def expand(
+    first: NDArray[np.integer], count: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows and members of many ranges.
+
+    >>> [column.tolist() for column in expand(np.array([5, 0]), np.array([2, 3]))]
+    [[0, 0, 1, 1, 1], [5, 6, 0, 1, 2]]
+    """
+    count = count.astype(np.int64)
+    row = np.repeat(np.arange(len(count)), count)
+    before = np.cumsum(count) - count
+    return row, np.arange(len(row)) + np.repeat(first.astype(np.int64) - before, count)
+
+
+def assemble(
+    collective: Collective,
+    steps: Iterable[Step],
+    *,
+    algorithm: str = "",
+    fallback: str | None = None,
+) -> Schedule:
+    """Schedule of one channel from an algorithm's generator of steps.
+
+    Raises
+    ------
+    ScheduleError
+        If a transfer goes from a rank to itself or outside the ranks or chunks, or if COPY
+        and REDUCE meet in one cell in one step.
+    """
+    columns = [column for number, step in enumerate(steps) for column in _columns(number, step)]
+    if columns:
+        number, src, dst, count, mode, chunk = (np.concatenate(c) for c in zip(*columns, strict=True))
+        if (count == 1).all():
+            first, index = chunk, None
+        else:
+            first, index = np.cumsum(count) - count, chunk
+    else:
+        number = src = dst = count = mode = first = np.zeros(0, dtype=np.int32)
+        index = None
+    channel = np.zeros(len(number), dtype=np.int16)
+    return from_columns(
+        collective,
+        number,
+        channel,
+        src,
+        dst,
+        first,
+        count,
+        mode,
+        index,
+        algorithm=algorithm,
+        fallback=fallback,
+    )
+
+
+def _columns(number: int, step: Step) -> Iterator[tuple[NDArray[np.int32], ...]]:
+    for src, dst, chunks, mode in step if isinstance(step, list) else [step]:
+        origin = np.atleast_1d(np.asarray(src, dtype=np.int32))
+        count, chunk = _chunk_lists(chunks)
+        if len(origin) != len(count):
+            raise ScheduleError(
+                f"step {number}: {len(origin)} sources but chunks for {len(count)} transfers", step=number
+            )
+        yield (
+            np.full(len(origin), number, dtype=np.int32),
+            origin,
+            np.atleast_1d(np.asarray(dst, dtype=np.int32)),
+            count,
+            np.full(len(origin), mode, dtype=np.int32),
+            chunk,
+        )
+
+
+def _chunk_lists(chunks: Chunks) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Number of chunks of each transfer, and all of them in a row."""
+    if isinstance(chunks, Ranges):
+        return chunks.count.astype(np.int32), expand(chunks.first, chunks.count)[1].astype(np.int32)
+    if isinstance(chunks, Lists):
+        return np.diff(chunks.offsets).astype(np.int32), chunks.index.astype(np.int32)
+    table = np.atleast_1d(np.asarray(chunks, dtype=np.int32))
+    width = table.shape[1] if table.ndim == 2 else 1
+    return np.full(len(table), width, dtype=np.int32), table.ravel()
+
+
+def from_columns(
+    collective: Collective,
+    step: NDArray[np.integer],
+    channel: NDArray[np.integer],
+    src: NDArray[np.integer],
+    dst: NDArray[np.integer],
+    first: NDArray[np.integer],
+    count: NDArray[np.integer],
+    mode: NDArray[np.integer],
+    index: NDArray[np.integer] | None,
+    *,
+    algorithm: str = "",
+    fallback: str | None = None,
+) -> Schedule:
+    """Checked schedule from columns in any order of step and channel; a source's order within a step is kept.
+
+    Raises
+    ------
+    ScheduleError
+        As `assemble`.
+    """
+    order = _canonical_order(step, channel, src)
+    if order is not None:
+        step, channel, src, dst, first, count, mode = (
+            column[order] for column in (step, channel, src, dst, first, count, mode)
+        )
+    if index is not None:
+        first, index = _as_ranges(first, count, index)
+    schedule = Schedule(
+        collective,
+        step.astype(np.int32, copy=False),
+        channel.astype(np.int16, copy=False),
+        src.astype(np.int32, copy=False),
+        dst.astype(np.int32, copy=False),
+        first.astype(np.int32, copy=False),
+        count.astype(np.int32, copy=False),
+        mode.astype(np.uint8, copy=False),
+        None if index is None else index.astype(np.int32, copy=False),
+        algorithm,
+        fallback,
+    )
+    _check_ends(schedule)
+    _check_modes(schedule)
+    return schedule
+
+
+def _canonical_order(
+    step: NDArray[np.integer], channel: NDArray[np.integer], src: NDArray[np.integer]
+) -> NDArray[np.int64] | None:
+    """Order of the rows by (step, channel, slot, src), or None where they stand so already."""
+    later, same = np.diff(step) > 0, np.diff(step) == 0
+    if not channel.any() and (later | (same & (np.diff(src) > 0))).all():
+        return None
+    by_source = np.lexsort((src, channel, step))
+    new = np.ones(len(step), dtype=bool)
+    for column in (step, channel, src):
+        new[1:] &= np.diff(column[by_source]) == 0
+    new[1:] = ~new[1:]
+    place = np.arange(len(step))
+    slot = np.empty(len(step), dtype=np.int64)
+    slot[by_source] = place - np.maximum.accumulate(np.where(new, place, 0))
+    return np.lexsort((src, slot, channel, step))
+
+
+def _as_ranges(
+    first: NDArray[np.integer], count: NDArray[np.integer], index: NDArray[np.integer]
+) -> tuple[NDArray[np.integer], NDArray[np.integer] | None]:
+    """Chunk lists as plain ranges where every list is one."""
+    row, at = expand(first, count)
+    inside = np.diff(row) == 0
+    if not (np.diff(index[at])[inside] == 1).all():
+        return first, index
+    start = np.zeros(len(first), dtype=np.int64)
+    filled = count > 0
+    start[filled] = index[first[filled]]
+    return start, None
+
+
+def _check_ends(schedule: Schedule) -> None:
+    checks = (
+        (schedule.src == schedule.dst, "rank {src} sends to itself"),
+        ((schedule.src < 0) | (schedule.src >= schedule.ranks), "there is no rank {src} to send"),
+        ((schedule.dst < 0) | (schedule.dst >= schedule.ranks), "there is no rank {dst} to receive"),
+    )
+    for wrong, text in checks:
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            step, src, dst = int(schedule.step[row]), int(schedule.src[row]), int(schedule.dst[row])
+            raise ScheduleError(f"step {step}: " + text.format(src=src, dst=dst), step=step, rank=src)
+    rows, chunk = schedule.moves()
+    wrong = (chunk < 0) | (chunk >= schedule.collective.chunks)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        step = int(schedule.step[rows[at]])
+        raise ScheduleError(f"step {step}: there is no chunk {chunk[at]}", step=step, chunk=int(chunk[at]))
+
+
+def _check_modes(schedule: Schedule) -> None:
+    """Refuse COPY and REDUCE into one cell in one step."""
+    for start, stop in schedule.step_bounds():
+        mode = schedule.mode[start:stop]
+        if mode.min() == mode.max():
+            continue
+        row, chunk = schedule.moves(start, stop)
+        cell = schedule.dst[row].astype(np.int64) * schedule.collective.chunks + chunk
+        reduced = schedule.mode[row] == REDUCE
+        both = np.intersect1d(cell[reduced], cell[~reduced])
+        if len(both):
+            rank, at = divmod(int(both[0]), schedule.collective.chunks)
+            step = int(schedule.step[start])
+            raise ScheduleError(
+                f"step {step}: chunk {at} at rank {rank} is both copied and reduced into",
+                step=step,
+                rank=rank,
+                chunk=at,
+            )

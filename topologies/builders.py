@@ -1,0 +1,170 @@
+"""Builders of the topologies with one level, and of a graph that is given link by link."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from topologies.errors import TopologyError
+from topologies.quantities import Bandwidth, Count, Time, Whole
+from topologies.shapes import Shape, Wire, check_wire, connect
+from topologies.topology import Topology, empty_graph, wrap
+
+
+def _check(kind: str, ranks: int, wire: Wire) -> None:
+    check_wire(wire.bandwidth, wire.latency, wire.overhead)
+    if ranks < 1:
+        raise TopologyError(f"a {kind} needs at least 1 rank, found {ranks}", ("ranks",))
+
+
+def _flat(kind: str, ranks: int, shape: Shape, wire: Wire, dims: tuple[int, ...] | None = None) -> Topology:
+    _check(kind, ranks, wire)
+    graph = empty_graph(ranks)
+    connect(graph, range(ranks), shape, wire)
+    return wrap(kind, graph, ranks, dims or (ranks,), (wire.level,))
+
+
+def ring(
+    ranks: Count,
+    bandwidth: Bandwidth,
+    latency: Time = 0.0,
+    overhead: Time = 0.0,
+    direction: Literal["both", "one"] = "both",
+) -> Topology:
+    """Ring of N ranks; two ranks have one link each way, one rank has none.
+
+    Parameters
+    ----------
+    ranks : int
+        N.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
+    direction : {'both', 'one'}
+        A link each way between neighbours, or only from i to i+1.
+
+    Examples
+    --------
+    >>> len(ring(8, bandwidth=64e9).links), len(ring(8, bandwidth=64e9, direction="one").links)
+    (16, 8)
+    """
+    wire = Wire(bandwidth, latency, overhead, "ring")
+    if direction == "both":
+        return _flat("ring", ranks, "ring", wire)
+    _check("ring", ranks, wire)
+    graph = empty_graph(ranks)
+    for i in range(ranks if ranks > 1 else 0):
+        wire.add(graph, i, (i + 1) % ranks)
+    return wrap("ring", graph, ranks, (ranks,), (wire.level,))
+
+
+def hypercube(dimension: Whole, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
+    """Hypercube of 2^dimension ranks; rank i and i XOR 2^k are neighbours.
+
+    Examples
+    --------
+    >>> hypercube(3, bandwidth=64e9).ranks
+    8
+    """
+    if not 0 <= dimension <= 20:
+        raise TopologyError(f"dimension must be 0 to 20, found {dimension}", ("dimension",))
+    wire = Wire(bandwidth, latency, overhead, "hypercube")
+    return _flat("hypercube", 1 << dimension, "hypercube", wire, (2,) * dimension or (1,))
+
+
+def full_mesh(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
+    """Every pair of N ranks joined by a link each way.
+
+    Examples
+    --------
+    >>> len(full_mesh(8, bandwidth=64e9).links)
+    56
+    """
+    return _flat("full_mesh", ranks, "full_mesh", Wire(bandwidth, latency, overhead, "full_mesh"))
+
+
+def crossbar(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
+    """One switch, with an up and a down link per rank.
+
+    With overhead = alpha and latency 0, under cut_through, it is the textbook's one-port
+    full-duplex machine: a message of S bytes takes alpha + S / bandwidth.
+
+    Examples
+    --------
+    >>> len(crossbar(8, bandwidth=64e9).links)
+    16
+    """
+    return _flat("crossbar", ranks, "switch", Wire(bandwidth, latency, overhead, "crossbar"))
+
+
+@dataclass(frozen=True, slots=True)
+class CustomNodes:
+    """Nodes of a custom topology: ranks 0..ranks-1, and switches by name."""
+
+    ranks: Count
+    switches: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CustomLink:
+    """A link of a custom topology, or `count` parallel ones, one way or a link each way."""
+
+    src: int | str
+    dst: int | str
+    bandwidth: Bandwidth
+    latency: Time = 0.0
+    overhead: Time = 0.0
+    level: str = "link"
+    direction: Literal["both", "one"] = "both"
+    count: Count = 1
+
+
+def custom(nodes: CustomNodes, links: Sequence[CustomLink]) -> Topology:
+    """Graph given node by node and link by link.
+
+    Parameters
+    ----------
+    nodes : CustomNodes
+        How many ranks, and the names of the switches.
+    links : sequence of CustomLink
+        In the order in which routing prefers them.
+
+    Examples
+    --------
+    >>> line = custom(CustomNodes(3), [CustomLink(0, 1, 1e9), CustomLink(1, 2, 1e9)])
+    >>> len(line.links)
+    4
+    """
+    if nodes.ranks < 1:
+        raise TopologyError(
+            f"a custom topology needs at least 1 rank, found {nodes.ranks}", ("nodes", "ranks")
+        )
+    graph = empty_graph(nodes.ranks)
+    for i, name in enumerate(nodes.switches):
+        if name in graph:
+            raise TopologyError(f'switch "{name}" is named twice', ("nodes", "switches", i))
+        graph.add_node(name, kind="switch")
+    levels: dict[str, None] = {}
+    for i, link in enumerate(links):
+        _check_link(graph.nodes, nodes.ranks, link, i)
+        levels.setdefault(link.level)
+        wire = Wire(link.bandwidth, link.latency, link.overhead, link.level)
+        wire.add(graph, link.src, link.dst, link.count)
+        if link.direction == "both":
+            wire.add(graph, link.dst, link.src, link.count)
+    return wrap("custom", graph, nodes.ranks, (nodes.ranks,), tuple(levels))
+
+
+def _check_link(known: Container[object], ranks: int, link: CustomLink, i: int) -> None:
+    for name, end in (("src", link.src), ("dst", link.dst)):
+        if end not in known:
+            what = f"rank {end} (ranks are 0 to {ranks - 1})" if isinstance(end, int) else f'switch "{end}"'
+            raise TopologyError(f"there is no {what}", ("links", i, name))
+    if link.src == link.dst:
+        raise TopologyError(f"a link from {link.src} to itself", ("links", i, "dst"))
+    if link.count < 1:
+        raise TopologyError(f"count must be at least 1, found {link.count}", ("links", i, "count"))
+    try:
+        check_wire(link.bandwidth, link.latency, link.overhead)
+    except TopologyError as error:
+        raise TopologyError(error.message, ("links", i, *error.at)) from None

@@ -1,0 +1,166 @@
+"""Clusters in levels: chips in a card, cards in a machine, machines in a room."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+from topologies.errors import TopologyError
+from topologies.quantities import Bandwidth, Count, Time
+from topologies.shapes import Shape, Wire, check_wire, connect
+from topologies.topology import Graph, Topology, empty_graph, wrap
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A level entered through one gateway a group, which `shared` parallel links leave."""
+
+    shared: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a cluster.
+
+    Parameters
+    ----------
+    name : str
+        What people call it, e.g. "intra-node".
+    size : int
+        How many members of the level below (ranks, at the innermost level) it joins.
+    shape : {'ring', 'line', 'full_mesh', 'switch', 'hypercube'}
+        How they are wired.
+    bandwidth, latency, overhead : float
+        Of each directed link of the level: bytes/s, s, s.
+    uplink : 'per_rank' or Shared
+        `per_rank`: every rank has its own link at this level and meets the ranks that
+        share its inner coordinates. `Shared(count)`: one gateway a group of the level
+        below; ranks reach it by their inner-level links and `count` parallel links a
+        pair leave it. The innermost level is always per rank.
+    """
+
+    name: str
+    size: Count
+    shape: Shape
+    bandwidth: Bandwidth
+    latency: Time = 0.0
+    overhead: Time = 0.0
+    uplink: Literal["per_rank"] | Shared = "per_rank"
+
+    def wire(self, cost: int = 1) -> Wire:
+        """One directed link of this level."""
+        return Wire(self.bandwidth, self.latency, self.overhead, self.name, cost)
+
+
+def multilevel(levels: Sequence[Level]) -> Topology:
+    """Cluster of p_0 x p_1 x ... ranks, innermost level first.
+
+    Rank r has the coordinates (r mod p_0, r // p_0 mod p_1, ...). A gateway is a switch;
+    where the level below is a single switch, that switch is the gateway.
+
+    Raises
+    ------
+    TopologyError
+        If there is no level, a name is used twice, the innermost level is shared, or a
+        size does not fit its shape.
+
+    Examples
+    --------
+    >>> chips = Level("card", 4, "full_mesh", 64e9)
+    >>> cards = Level("machine", 2, "ring", 16e9, uplink=Shared(2))
+    >>> cluster = multilevel([chips, cards])
+    >>> cluster.ranks, cluster.dims, len(cluster.nodes)
+    (8, (4, 2), 10)
+    """
+    _check(levels)
+    sizes = [level.size for level in levels]
+    graph = empty_graph(prod(sizes))
+    gateways: list[Hashable] = []
+    cost = 1
+    for i, level in enumerate(levels):
+        if isinstance(level.uplink, Shared):
+            # dearer than any way round inside a group, so that no inner route cuts through a gateway
+            cost = prod(sizes[:i]) * (cost + 1)
+            gateways = _add_gateways(graph, levels, i, gateways, cost)
+            _wire_shared(graph, level, level.uplink, gateways)
+        else:
+            _wire_per_rank(graph, levels, i)
+    return wrap("multilevel", graph, prod(sizes), sizes, [level.name for level in levels])
+
+
+def _check(levels: Sequence[Level]) -> None:
+    if not levels:
+        raise TopologyError("a multilevel topology needs at least one level", ("levels",))
+    names: set[str] = set()
+    for i, level in enumerate(levels):
+        if level.name in names:
+            raise TopologyError(f'two levels are named "{level.name}"', ("levels", i, "name"))
+        names.add(level.name)
+        if level.size < 1:
+            raise TopologyError(f"a level needs at least 1 member, found {level.size}", ("levels", i, "size"))
+        if level.shape == "hypercube" and level.size.bit_count() != 1:
+            raise TopologyError(
+                f"a hypercube needs a power of two, found {level.size}", ("levels", i, "size")
+            )
+        try:
+            check_wire(level.bandwidth, level.latency, level.overhead)
+        except TopologyError as error:
+            raise TopologyError(error.message, ("levels", i, *error.at)) from None
+        if isinstance(level.uplink, Shared) and level.uplink.shared < 1:
+            raise TopologyError(
+                f"a level needs at least 1 shared link, found {level.uplink.shared}",
+                ("levels", i, "uplink", "shared"),
+            )
+    if isinstance(levels[0].uplink, Shared):
+        raise TopologyError(
+            "the innermost level joins the ranks themselves and cannot be shared", ("levels", 0, "uplink")
+        )
+
+
+def _wire_per_rank(graph: Graph, levels: Sequence[Level], i: int) -> None:
+    """Join, for every setting of the other coordinates, the ranks that differ in coordinate i."""
+    sizes = [level.size for level in levels]
+    stride = prod(sizes[:i])
+    for outer in range(prod(sizes[i + 1 :])):
+        for inner in range(stride):
+            first = inner + outer * stride * sizes[i]
+            members = [first + stride * c for c in range(sizes[i])]
+            name = _switch_name(levels, i, outer, inner)
+            connect(graph, members, levels[i].shape, levels[i].wire(), switch=name)
+
+
+def _switch_name(levels: Sequence[Level], i: int, outer: int, inner: int) -> str:
+    return f"{levels[i].name}/{outer}" + (f".{inner}" if i else "")
+
+
+def _add_gateways(
+    graph: Graph, levels: Sequence[Level], i: int, below: list[Hashable], cost: int
+) -> list[Hashable]:
+    """One gateway for each group of level i-1, joined to the members of that group."""
+    sizes = [level.size for level in levels]
+    group, groups = prod(sizes[:i]), prod(sizes[i:])
+    inner = levels[i - 1]
+    if inner.shape == "switch" and (i == 1 or isinstance(inner.uplink, Shared)):
+        return [f"{inner.name}/{g}" for g in range(groups)]
+    gateways: list[Hashable] = []
+    for g in range(groups):
+        gateway = f"{levels[i].name}/gateway{g}"
+        graph.add_node(gateway, kind="switch")
+        gateways.append(gateway)
+        if isinstance(inner.uplink, Shared):
+            members: Sequence[Hashable] = below[g * inner.size : (g + 1) * inner.size]
+        else:
+            members = range(g * group, (g + 1) * group)
+        for member in members:
+            inner.wire(cost).add(graph, member, gateway)
+        for member in members:
+            inner.wire(cost).add(graph, gateway, member)
+    return gateways
+
+
+def _wire_shared(graph: Graph, level: Level, uplink: Shared, gateways: list[Hashable]) -> None:
+    for g, first in enumerate(range(0, len(gateways), level.size)):
+        members = gateways[first : first + level.size]
+        connect(graph, members, level.shape, level.wire(), count=uplink.shared, switch=f"{level.name}/{g}")

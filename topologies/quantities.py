@@ -1,0 +1,34 @@
+"""Types of the parameters that a person may set, annotated with what they measure.
+
+Inside the code every quantity is a plain SI number. The annotation tells the edge
+(simulator/scenario) which unit words to accept and which values to refuse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What a number measures.
+
+    Parameters
+    ----------
+    kind : {'bandwidth', 'time', 'bytes', 'count'}
+        bandwidth in bytes/s (positive), time in s (zero or more), bytes an integer
+        (zero or more), count an integer (``minimum`` or more, no unit).
+    minimum : int
+        Smallest count accepted.
+    """
+
+    kind: Literal["bandwidth", "time", "bytes", "count"]
+    minimum: int = 0
+
+
+Bandwidth = Annotated[float, Quantity("bandwidth")]
+Time = Annotated[float, Quantity("time")]
+Bytes = Annotated[int, Quantity("bytes")]
+Count = Annotated[int, Quantity("count", minimum=1)]
+Whole = Annotated[int, Quantity("count", minimum=0)]

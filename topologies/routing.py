@@ -1,0 +1,178 @@
+"""Routes: the first links of preference on a shortest path, the same from run to run.
+
+From every node a message takes the first out-link, in the builder's order, that lies on a
+shortest path to its destination. So a ring goes the positive way round where both ways are
+as short, a hypercube and a multi-level grid go in dimension order, and where the shape is
+symmetric every rank's route is the same, shifted. Of k parallel links the rank r takes
+number r mod k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topologies.errors import TopologyError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from topologies.topology import Links, Topology
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routes:
+    """Routes of many pairs.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (pairs + 1,)
+        Pair p walks links[offsets[p]:offsets[p + 1]].
+    links : ndarray of int32
+        Link indices, in walking order.
+    """
+
+    offsets: NDArray[np.int64]
+    links: NDArray[np.int32]
+
+    def hops(self) -> NDArray[np.int64]:
+        """Number of links of each route."""
+        return np.diff(self.offsets)
+
+
+def route(topology: Topology, src: int, dst: int) -> tuple[int, ...]:
+    """Links from one rank to another, in walking order.
+
+    Examples
+    --------
+    >>> from topologies import ring
+    >>> eight = ring(8, bandwidth=64e9)
+    >>> [eight.link_name(link) for link in route(eight, 0, 4)]
+    ['0->1', '1->2', '2->3', '3->4']
+    """
+    return tuple(routes(topology, np.array([src]), np.array([dst])).links.tolist())
+
+
+def routes(topology: Topology, src: NDArray[np.integer], dst: NDArray[np.integer]) -> Routes:
+    """Routes of the pairs (src[p], dst[p]).
+
+    Parameters
+    ----------
+    src, dst : ndarray of int, shape (pairs,)
+        Node indices (ranks are 0..N-1).
+
+    Raises
+    ------
+    TopologyError
+        If a destination cannot be reached.
+    """
+    start, end = np.asarray(src, dtype=np.int64), np.asarray(dst, dtype=np.int64)
+    direct = direct_links(topology, start, end)
+    far = np.flatnonzero((direct < 0) & (start != end))
+    hop_pair = [np.flatnonzero(direct >= 0)]
+    hop_link = [_lane(topology.links, direct[hop_pair[0]], start[hop_pair[0]])]
+    if len(far):
+        for pair, link in _walk(topology, start[far], end[far]):
+            hop_pair.append(far[pair])
+            hop_link.append(_lane(topology.links, link, start[far[pair]]))
+    pair = np.concatenate(hop_pair)
+    order = np.argsort(pair, kind="stable")
+    offsets = np.zeros(len(start) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(pair, minlength=len(start)), out=offsets[1:])
+    return Routes(offsets, np.concatenate(hop_link)[order].astype(np.int32))
+
+
+def direct_links(topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]) -> NDArray[np.int64]:
+    """First link from src[p] to dst[p] where it is a shortest path by itself, else -1."""
+    links, nodes = topology.links, len(topology.nodes)
+    if not len(links):
+        return np.full(len(src), -1, dtype=np.int64)
+    key = links.src.astype(np.int64) * nodes + links.dst
+    order = np.argsort(key, kind="stable")
+    wanted = src * nodes + dst
+    at = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
+    found = order[at]
+    # a link that costs less than any two can have no rival
+    is_direct = (key[found] == wanted) & (links.cost[found] < 2 * links.cost.min())
+    return np.where(is_direct, found, -1)
+
+
+def distances(topology: Topology, targets: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Routing cost from every node to each target; infinite where there is no way.
+
+    Returns
+    -------
+    ndarray of float64, shape (targets, nodes)
+    """
+    return cheapest(topology.links, len(topology.nodes), targets, topology.links.cost)
+
+
+def cheapest(
+    links: Links, nodes: int, targets: NDArray[np.integer], weight: NDArray[np.number]
+) -> NDArray[np.float64]:
+    """Smallest sum of `weight`, one a link, on a way from every node to each target; infinite where none.
+
+    Returns
+    -------
+    ndarray of float64, shape (targets, nodes)
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    # scipy adds parallel entries up: keep the lightest of each pair of nodes
+    order = np.lexsort((weight, links.src, links.dst))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (np.diff(links.src[order]) != 0) | (np.diff(links.dst[order]) != 0)
+    keep = order[first]
+    backward = csr_array(
+        (weight[keep].astype(np.float64), (links.dst[keep], links.src[keep])), shape=(nodes, nodes)
+    )
+    return np.asarray(dijkstra(backward, indices=np.asarray(targets, dtype=np.int64)))
+
+
+def _walk(
+    topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Walk all pairs at once: per hop, the pairs still under way and the first parallel link of each."""
+    targets, which = np.unique(dst, return_inverse=True)
+    following = next_links(topology, targets)
+    here, hops = src.copy(), []
+    under_way = np.arange(len(src))
+    while len(under_way):
+        link = following[which[under_way], here[under_way]]
+        if (link < 0).any():
+            lost = under_way[np.argmax(link < 0)]
+            a, b = topology.nodes[src[lost]], topology.nodes[dst[lost]]
+            raise TopologyError(f"there is no way from {a} to {b}")
+        hops.append((under_way, link))
+        here[under_way] = topology.links.dst[link]
+        under_way = under_way[here[under_way] != dst[under_way]]
+    return hops
+
+
+def next_links(topology: Topology, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """First link of preference towards each target from each node, or -1; (targets, nodes)."""
+    links = topology.links
+    following = np.full((len(targets), len(topology.nodes)), -1, dtype=np.int64)
+    if not len(links):
+        return following
+    starts = np.flatnonzero(np.diff(links.src, prepend=-1))
+    for row, cost in enumerate(distances(topology, targets)):
+        nearer = np.isfinite(cost[links.src]) & (cost[links.dst] + links.cost == cost[links.src])
+        candidate = np.where(nearer, np.arange(len(links)), len(links))
+        first = np.minimum.reduceat(candidate, starts)
+        following[row, links.src[starts]] = np.where(first < len(links), first, -1)
+    return following
+
+
+def _lane(links: Links, first: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of the parallel links that begin at `first`, the one that `rank` uses."""
+    if not len(first):
+        return first
+    count = np.ones(len(links), dtype=np.int64)
+    same = (np.diff(links.src) == 0) & (np.diff(links.dst) == 0)
+    for link in np.flatnonzero(same)[::-1]:
+        count[link] = count[link + 1] + 1
+    return first + rank % count[first]
