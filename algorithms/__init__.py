@@ -1,1 +1,52 @@
 """WHAT: schedules of transfers, their proof, their costs and their bounds."""
+
+from algorithms.bounds import Bounds, lower_bounds, textbook_bounds
+from algorithms.catalogue import Algorithm
+from algorithms.collective import COLLECTIVES, Collective, make_collective
+from algorithms.compose import beside, dual, fold, on, then, together
+from algorithms.congestion import congestion_factor
+from algorithms.counts import Counts, count
+from algorithms.errors import ScheduleError
+from algorithms.hierarchical import level_flow
+from algorithms.platform import platforms
+from algorithms.proof import prove
+from algorithms.registry import ALGORITHMS, build, rounds
+from algorithms.rounds import Platform, Round, closed_form
+from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, assemble
+from algorithms.trace import trace
+
+__all__ = [
+    "ALGORITHMS",
+    "COLLECTIVES",
+    "COPY",
+    "REDUCE",
+    "Algorithm",
+    "Bounds",
+    "Collective",
+    "Counts",
+    "Lists",
+    "Platform",
+    "Ranges",
+    "Round",
+    "Schedule",
+    "ScheduleError",
+    "assemble",
+    "beside",
+    "build",
+    "closed_form",
+    "congestion_factor",
+    "count",
+    "dual",
+    "fold",
+    "level_flow",
+    "lower_bounds",
+    "make_collective",
+    "on",
+    "platforms",
+    "prove",
+    "rounds",
+    "textbook_bounds",
+    "then",
+    "together",
+    "trace",
+]

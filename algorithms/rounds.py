@@ -89,7 +89,7 @@ def closed_form(rounds: Iterable[Round], platforms: Sequence[Platform]) -> Fract
     >>> from algorithms.ring import ring_rounds
     >>> rounds = ring_rounds("reduce_scatter", 8, 2**30)
     >>> float(closed_form(rounds, [Platform(latency=1e-6, bandwidth=64e9)]))
-    0.014687141
+    0.014687064
     """
     last = len(platforms) - 1
     return sum((turn.times * platforms[min(turn.level, last)].price(turn) for turn in rounds), Fraction(0))

@@ -102,8 +102,10 @@ class Schedule:
 
     def step_bounds(self) -> list[tuple[int, int]]:
         """Rows [start, stop) of each step that has transfers."""
-        starts = np.flatnonzero(np.diff(self.step, prepend=-1))
-        return list(zip(starts.tolist(), [*starts[1:].tolist(), len(self)], strict=True)) if len(self) else []
+        if not len(self):
+            return []
+        starts = [0, *(np.flatnonzero(self.step[1:] != self.step[:-1]) + 1).tolist()]
+        return list(zip(starts, [*starts[1:], len(self)], strict=True))
 
     def sizes(self) -> NDArray[np.int64]:
         """Bytes of each transfer."""
@@ -140,6 +142,10 @@ def expand(
     >>> [column.tolist() for column in expand(np.array([5, 0]), np.array([2, 3]))]
     [[0, 0, 1, 1, 1], [5, 6, 0, 1, 2]]
     """
+    if len(count) and (count == count[0]).all():
+        # ranges of one length: no sums needed
+        row = np.repeat(np.arange(len(count)), count[0])
+        return row, (first.astype(np.int64)[:, None] + np.arange(count[0])).ravel()
     count = count.astype(np.int64)
     row = np.repeat(np.arange(len(count)), count)
     before = np.cumsum(count) - count
@@ -266,9 +272,10 @@ def _canonical_order(
     step: NDArray[np.integer], channel: NDArray[np.integer], src: NDArray[np.integer]
 ) -> NDArray[np.int64] | None:
     """Order of the rows by (step, channel, slot, src), or None where they stand so already."""
-    later, same = np.diff(step) > 0, np.diff(step) == 0
-    if not channel.any() and (later | (same & (np.diff(src) > 0))).all():
-        return None
+    if not channel.any():
+        rises = (src[1:] > src[:-1]) & (step[1:] == step[:-1])
+        if (rises | (step[1:] > step[:-1])).all():
+            return None
     by_source = np.lexsort((src, channel, step))
     new = np.ones(len(step), dtype=bool)
     for column in (step, channel, src):

@@ -1,0 +1,198 @@
+"""Lower bounds on the time of a collective: what no algorithm can beat on this topology.
+
+Chan, Heimlich, Purkayastha and van de Geijn (2007) for the textbook's; per rank and per sum of
+all ranks here. The terms are not attainable together in general: the best bound is their
+maximum, never their sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from algorithms.collective import EVERY
+from topologies.clock import femtoseconds, to_seconds
+from topologies.routing import cheapest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from algorithms.collective import Collective
+    from topologies.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Lower bounds, in seconds.
+
+    Attributes
+    ----------
+    latency : float
+        Of this model: the farthest pair of ranks, and where overhead holds the link
+        ceil(log_{d+1} N) overheads, with d the ports of a rank.
+    textbook_latency : float
+        ceil(log2 N) alpha; a bound only where alpha is overhead, since latency is pipelined.
+    bandwidth : float
+        What a rank, or all ranks together, must send or receive.
+    reduction : float
+        (N - 1)/N M / gamma, or 0 where reducing is free.
+    """
+
+    latency: float
+    textbook_latency: float
+    bandwidth: float
+    reduction: float
+
+    @property
+    def best(self) -> float:
+        """The largest of those that hold."""
+        return max(self.latency, self.bandwidth, self.reduction)
+
+
+@dataclass(frozen=True, slots=True)
+class TextbookBounds:
+    """The first seed's lower bounds, in seconds."""
+
+    latency: float
+    bandwidth: float
+
+
+def textbook_bounds(
+    kind: str, ranks: int, size: int, alpha: float, beta: float, ports: int = 1
+) -> TextbookBounds:
+    """ceil(log2 N) alpha, and (N - 1) M / (N d beta), twice that for an AllReduce.
+
+    Parameters
+    ----------
+    kind : {'reduce_scatter', 'allgather', 'allreduce'}
+    ranks, size : int
+        N, and M in bytes.
+    alpha, beta : float
+        s, and bytes/s of a port.
+    ports : int
+        d, the links that a rank can send on at once.
+
+    Examples
+    --------
+    >>> textbook_bounds("reduce_scatter", 8, 2**30, 1e-6, 64e9).bandwidth
+    0.014680064
+    """
+    twice = 2 if kind == "allreduce" else 1
+    moved = Fraction(twice * (ranks - 1) * size, ranks)
+    return TextbookBounds(
+        latency=ceil_log(ranks, 2) * alpha,
+        bandwidth=float(moved / ports / Fraction(beta)),
+    )
+
+
+def ceil_log(number: int, base: int) -> int:
+    """Smallest k with base^k >= number.
+
+    >>> ceil_log(8, 2), ceil_log(9, 2), ceil_log(1, 3)
+    (3, 4, 0)
+    """
+    power, k = 1, 0
+    while power < number:
+        power, k = power * base, k + 1
+    return k
+
+
+def lower_bounds(
+    collective: Collective,
+    topology: Topology,
+    *,
+    model: str,
+    reduction: float | None = None,
+    placement: NDArray[np.int64] | None = None,
+    messages: int = 0,
+) -> Bounds:
+    """Bounds of a collective on a topology.
+
+    Parameters
+    ----------
+    collective : Collective
+    topology : Topology
+        With as many ranks.
+    model : {'store_and_forward', 'cut_through'}
+    reduction : float, optional
+        gamma of every rank's reducer, bytes/s.
+    placement : ndarray of int, optional
+        The topology's rank of each rank.
+    messages : int
+        Most messages that a rank sends or receives; the bounds on bytes give way by one
+        femtosecond for each, since every hold is rounded.
+    """
+    if collective.ranks == 1:
+        return Bounds(0.0, 0.0, 0.0, 0.0)
+    place = np.arange(topology.ranks) if placement is None else placement
+    slack = to_seconds(messages)
+    alpha = float((topology.links.latency + topology.links.overhead).min())
+    reduced = 0.0
+    if reduction is not None and (collective.source == EVERY).any():
+        reduced = (collective.ranks - 1) * collective.size / collective.ranks / reduction
+    return Bounds(
+        latency=_latency(topology, model),
+        textbook_latency=ceil_log(collective.ranks, 2) * alpha,
+        bandwidth=max(0.0, _bandwidth(collective, topology, place) - slack),
+        reduction=max(0.0, reduced - slack),
+    )
+
+
+def _latency(topology: Topology, model: str) -> float:
+    """Farthest pair of ranks, or the rounds in which d ports can inform N ranks; rounded as in a plan."""
+    links = topology.links
+    overhead, latency = (
+        np.array([femtoseconds(t) for t in column.tolist()], dtype=np.float64)
+        for column in (links.overhead, links.latency)
+    )
+    farthest = _diameter(topology, latency, overhead, model)
+    ports = max(_ports(topology, links.src), _ports(topology, links.dst))
+    rounds = ceil_log(topology.ranks, ports + 1) * overhead.min()
+    return to_seconds(int(max(farthest, rounds)))
+
+
+def _diameter(
+    topology: Topology, latency: NDArray[np.float64], overhead: NDArray[np.float64], model: str
+) -> float:
+    if model == "store_and_forward":
+        return float(_between_ranks(topology, latency + overhead).max())
+    # cut through, a path costs its latencies and its largest overhead: try each as the largest
+    nearest = np.full((topology.ranks, topology.ranks), np.inf)
+    for largest in np.unique(overhead):
+        allowed = np.where(overhead <= largest, latency, np.inf)
+        np.minimum(nearest, _between_ranks(topology, allowed) + largest, out=nearest)
+    np.fill_diagonal(nearest, 0.0)
+    return float(nearest.max())
+
+
+def _between_ranks(topology: Topology, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    ranks = np.arange(topology.ranks)
+    return cheapest(topology.links, len(topology.nodes), ranks, weight)[:, : topology.ranks]
+
+
+def _ports(topology: Topology, end: NDArray[np.int32]) -> int:
+    return int(np.bincount(end, minlength=len(topology.nodes))[: topology.ranks].max())
+
+
+def _bandwidth(collective: Collective, topology: Topology, place: NDArray[np.int64]) -> float:
+    """Bytes that must leave or enter a rank, or all ranks, over the bandwidth with which they can."""
+    links, size = topology.links, collective.size
+    nodes = len(topology.nodes)
+    out = np.bincount(links.src, weights=links.bandwidth, minlength=nodes)[place]
+    into = np.bincount(links.dst, weights=links.bandwidth, minlength=nodes)[place]
+    own = np.zeros(collective.ranks)
+    total = (collective.ranks - 1) * size
+    if collective.kind == "reduce_scatter":
+        np.add.at(own, collective.target, collective.sizes)
+        sent, received = size - own, own
+    elif collective.kind == "allgather":
+        np.add.at(own, collective.source, collective.sizes)
+        sent, received = own, size - own
+    else:
+        sent = received = own + size
+        total *= 2
+    shares = ((sent, out), (received, into), (total, out.sum()), (total, into.sum()))
+    return max(float(np.max(must / can)) for must, can in shares)

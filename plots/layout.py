@@ -1,0 +1,281 @@
+"""Where the nodes of a topology stand in its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain, islice
+from math import ceil, hypot, pi, prod, sin, sqrt
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from topologies import Topology
+
+Points: TypeAlias = "NDArray[np.float64]"
+
+_MOST_ON_A_CIRCLE = 24
+_MOST_FOR_STRESS = 2000
+_ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Hull:
+    """A disc around the members of a group.
+
+    Parameters
+    ----------
+    level : int
+        Index of the level that joins the members.
+    x, y, radius : float
+        Of the disc.
+    """
+
+    level: int
+    x: float
+    y: float
+    radius: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Positions of all nodes, ndarray of float64 of shape (nodes, 2), and the groups around them."""
+
+    points: Points
+    hulls: tuple[Hull, ...] = ()
+
+
+def layout(topology: Topology) -> Layout:
+    """Positions that show the structure of a topology; the same on every run.
+
+    Examples
+    --------
+    >>> from topologies import ring
+    >>> layout(ring(4, bandwidth=1e9)).points.round(3).tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]]
+    """
+    layouts: dict[str, Callable[[Topology], Layout]] = {
+        "ring": _circle,
+        "full_mesh": _circle,
+        "crossbar": _circle,
+        "hypercube": _hypercube,
+        "multilevel": _clusters,
+    }
+    return layouts.get(topology.kind, _springs)(topology)
+
+
+def _circle(topology: Topology) -> Layout:
+    """Ranks clockwise from the top, a switch in the middle."""
+    points = np.zeros((len(topology.nodes), 2))
+    points[: topology.ranks] = _on_circle(topology.ranks, pi if topology.ranks == 2 else pi / 2)
+    return Layout(points)
+
+
+def _on_circle(count: int, first: float) -> Points:
+    angle = first - 2 * pi * np.arange(count) / count
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1) + 0.0
+
+
+def _hypercube(topology: Topology) -> Layout:
+    """Oblique cube; the fourth dimension is a cube inside it, further ones lie side by side."""
+    bits = (np.arange(topology.ranks)[:, None] >> np.arange(max(len(topology.dims), 4))) & 1
+    centred = bits - 0.5
+    cube = centred[:, :3] @ np.array([[1.5, 0.0], [0.0, 1.5], [1.0, 0.42]])
+    points = cube * np.where(bits[:, 3:4] == 1, 0.42, 1.0)
+    # a little aslant, so that no link runs along another
+    steps = np.array([[3.0, 0.16], [-0.16, 2.6]])
+    for k in range(4, len(topology.dims)):
+        points += bits[:, k, None] * steps[k % 2]
+        steps[k % 2] *= 2.1
+    return Layout(points)
+
+
+def _springs(topology: Topology) -> Layout:
+    """As far apart on paper as in hops, the longest side level and rank 0 on the left, above."""
+    count = len(topology.nodes)
+    if not 1 < count <= _MOST_FOR_STRESS:
+        return _circle(topology)
+    points = _least_stress(_hops(topology))
+    points -= points.mean(axis=0)
+    _, _, axes = np.linalg.svd(points, full_matrices=False)
+    points = (points @ axes.T).round(6)
+    corner = points[0] * np.array([-1.0, 1.0])
+    return Layout(points * np.where(corner < -1e-6, -1.0, 1.0))
+
+
+def _hops(topology: Topology) -> Points:
+    """Hops between all nodes, links taken both ways; parts that are not joined stand one hop apart."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import shortest_path
+
+    links, count = topology.links, len(topology.nodes)
+    ones = np.ones(len(links))
+    hops = shortest_path(
+        coo_array((ones, (links.src, links.dst)), shape=(count, count)).tocsr(),
+        method="D",
+        directed=False,
+        unweighted=True,
+    )
+    apart = np.isinf(hops)
+    distance: Points = np.where(apart, hops[~apart].max() + 1, hops)
+    return distance
+
+
+def _least_stress(distance: Points) -> Points:
+    """Points whose distances are nearly the given ones.
+
+    Gansner, Koren, North, Graph Drawing by Stress Majorization (2004), eq. 7, with weights
+    1/distance^2, from classical scaling on.
+    """
+    from scipy.spatial.distance import cdist
+
+    count = len(distance)
+    far = distance + np.eye(count)
+    weight = 1.0 / far**2 - np.eye(count)
+    # the Laplacian has no inverse; with a constant added, it moves no centre and has one
+    solve = np.linalg.inv(np.diag(weight.sum(axis=1)) - weight + 1.0 / count)
+    points = _classical_scaling(distance)
+    for _ in range(_ROUNDS):
+        pull = weight * distance / np.maximum(cdist(points, points), 1e-9)
+        points = solve @ (pull.sum(axis=1)[:, None] * points - pull @ points)
+    return points
+
+
+def _classical_scaling(distance: Points) -> Points:
+    """Torgerson's points in the plane, nodes that would coincide moved a little apart."""
+    from scipy.linalg import eigh
+
+    count = len(distance)
+    squares = distance**2
+    mean = squares.mean(axis=0)
+    centred = -0.5 * (squares - mean - mean[:, None] + squares.mean())
+    values, vectors = eigh(centred, subset_by_index=(count - 2, count - 1))
+    points: Points = vectors * np.sqrt(np.maximum(values, 0.0))
+    angle = np.arange(count) * pi * (3 - sqrt(5))
+    return points + 0.05 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Switch:
+    """A switch of a multi-level shape.
+
+    Parameters
+    ----------
+    level : int
+        Lowest level that it joins.
+    ranks : tuple of int
+        Ranks below it.
+    hub : bool
+        Whether it is all that joins its members; otherwise it is a gateway beside their own links.
+    """
+
+    level: int
+    ranks: tuple[int, ...]
+    hub: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cluster:
+    """Positions of the ranks of a group around its centre, and what surrounds the groups in it."""
+
+    points: Points
+    hulls: tuple[Hull, ...]
+    radius: float
+
+
+def _clusters(topology: Topology) -> Layout:
+    """Groups of groups, each a disc; hubs in the middle, gateways at the edge towards the next level."""
+    switches = _read_switches(topology)
+    cluster = _Cluster(np.zeros((1, 2)), (), 0.5)
+    for level in range(len(topology.dims)):
+        here = [switch for switch in switches if switch.level == level]
+        room = 0.8 + 0.4 * cluster.radius if any(switch.hub for switch in here) else 0.0
+        margin = 0.1 if all(switch.hub for switch in here) else 0.6
+        cluster = _surround(cluster, topology.dims, level, room, margin)
+    places = [_switch_place(topology, cluster, switch) for switch in switches]
+    points = np.vstack([cluster.points, np.array(places).reshape(-1, 2)])
+    return Layout(points, tuple(hull for hull in cluster.hulls if hull.level < len(topology.dims) - 1))
+
+
+def _surround(inner: _Cluster, dims: tuple[int, ...], level: int, room: float, margin: float) -> _Cluster:
+    """Cluster of dims[level] copies of a cluster, with room in the middle and a margin around."""
+    size = dims[level]
+    if size <= _MOST_ON_A_CIRCLE:
+        reach = max(1.1 * inner.radius / sin(pi / size), inner.radius + room) if size > 1 else 0.0
+        tilt = _tilt(size) if level < len(dims) - 1 else 0.0
+        centres = reach * _on_circle(size, _first_angle(size, level) - tilt)
+    else:
+        centres = _snake(size) * (2.2 * inner.radius + room)
+        reach = float(np.hypot(*centres.T).max())
+    points = (centres[:, None, :] + inner.points[None, :, :]).reshape(-1, 2)
+    inside = (Hull(h.level, h.x + x, h.y + y, h.radius) for x, y in centres for h in inner.hulls)
+    radius = reach + 1.05 * inner.radius + margin
+    return _Cluster(points, (*inside, Hull(level, 0.0, 0.0, radius)), radius)
+
+
+def _first_angle(size: int, level: int) -> float:
+    """A pair lies level or stands, by turns; a larger circle begins left of its top."""
+    if size == 2:
+        return pi if level % 2 == 0 else pi / 2
+    return pi / 2 + pi / size
+
+
+def _tilt(size: int) -> float:
+    """Turn of a group that keeps the links between groups off the links within it."""
+    return min(0.59 * pi / size, 0.4)
+
+
+def _snake(size: int) -> Points:
+    """Cells of a square grid, in an order in which the next is a neighbour."""
+    columns = ceil(sqrt(size))
+    row, column = np.divmod(np.arange(size), columns)
+    column = np.where(row % 2 == 1, columns - 1 - column, column)
+    cells = np.stack([column, -row], axis=1).astype(np.float64)
+    middle: Points = (cells.min(axis=0) + cells.max(axis=0)) / 2
+    return cells - middle
+
+
+def _read_switches(topology: Topology) -> list[_Switch]:
+    links, ranks = topology.links, topology.ranks
+    switches: dict[int, _Switch] = {}
+    lowest = np.full(len(topology.nodes), len(topology.dims))
+    np.minimum.at(lowest, links.src, links.level)
+
+    def read(node: int) -> _Switch:
+        if node not in switches:
+            level = lowest[node]
+            near = np.unique(links.dst[(links.src == node) & (links.level == level)])
+            # a neighbour that reaches further down is a gateway of a group below
+            members = near[(near < ranks) | (lowest[near] < level)]
+            own = np.isin(links.src, members) & (links.level == level)
+            below = (read(m).ranks if m >= ranks else (m,) for m in members.tolist())
+            hub = bool((links.dst[own] == node).all())
+            switches[node] = _Switch(int(level), tuple(sorted(chain(*below))), hub)
+        return switches[node]
+
+    return [read(node) for node in range(ranks, len(topology.nodes))]
+
+
+def _switch_place(topology: Topology, cluster: _Cluster, switch: _Switch) -> tuple[float, float]:
+    """Place of a switch: in the middle of its members, or at the edge of its group if it is a gateway."""
+    first = switch.ranks[0]
+    group = _hull(topology, cluster, switch.level, first)
+    if switch.hub:
+        # hubs of one group lie as their members do, but close together, between the groups
+        x, y = cluster.points[list(switch.ranks)].mean(axis=0).tolist()
+        return group.x + 0.45 * (x - group.x), group.y + 0.45 * (y - group.y)
+    outer = _hull(topology, cluster, switch.level + 1, first)
+    way = hypot(outer.x - group.x, outer.y - group.y)
+    edge = group.radius - 0.45
+    if way == 0:
+        return group.x, group.y + edge
+    return group.x + edge * (outer.x - group.x) / way, group.y + edge * (outer.y - group.y) / way
+
+
+def _hull(topology: Topology, cluster: _Cluster, level: int, rank: int) -> Hull:
+    """Disc of the group of a level that a rank lies in."""
+    number = rank // prod(topology.dims[: level + 1])
+    return next(islice((hull for hull in cluster.hulls if hull.level == level), number, None))

@@ -1,0 +1,283 @@
+"""Picture of a topology: ranks, switches and links, coloured by level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, FancyArrowPatch
+
+from plots.layout import Layout, Points, layout
+from plots.style import bandwidth_text, colour, look, new_figure, time_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from topologies import Topology
+
+_MOST_LABELLED = 200
+_MOST_COUNTS = 24
+_MOST_LINES = 10_000
+_WIDTH = 7.0
+_INK, _PAPER, _SWITCH = "#222222", "#ffffff", "#d9d9d9"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lines:
+    """Lines to draw, one for all links of a level between two nodes.
+
+    Parameters
+    ----------
+    src, dst, level : ndarray of int64, shape (lines,)
+        Ends and level.
+    forth, back : ndarray of int64
+        Links from src to dst, at least one, and from dst to src.
+    shift : ndarray of float64
+        Place among the lines between the same two nodes; 0 is the middle.
+    """
+
+    src: NDArray[np.int64]
+    dst: NDArray[np.int64]
+    level: NDArray[np.int64]
+    forth: NDArray[np.int64]
+    back: NDArray[np.int64]
+    shift: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+
+def topology_figure(topology: Topology) -> Figure:
+    """Draw a topology.
+
+    Ranks are numbered circles, switches are squares, a colour is a level. A line is a link
+    each way, an arrow a link one way, and ``x4`` at a line says that there are four in parallel.
+    Past 200 nodes labels and arrow heads are left out, and of a level of more than 10,000
+    lines only an even sample is drawn.
+
+    Examples
+    --------
+    >>> from topologies import ring
+    >>> figure = topology_figure(ring(8, bandwidth=64e9, latency=1e-6))
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['ring: 64 GB/s, 1 us']
+    """
+    with look():
+        places, lines = layout(topology), _lines(topology)
+        legend = _legend(topology, lines)
+        figure, axes, scale = _canvas(places, len(legend))
+        sizes = _node_sizes(topology, places.points, scale)
+        _draw_hulls(axes, places)
+        if len(lines):
+            _draw_links(axes, topology, lines, places.points, max(sizes), scale)
+        _draw_nodes(axes, topology, places.points, sizes)
+        if legend:
+            figure.legend(handles=legend, loc="lower center", frameon=False, fontsize=9)
+        figure.suptitle(_title(topology), fontsize=10, y=1 - 0.12 / figure.get_figheight(), va="top")
+    return figure
+
+
+def _title(topology: Topology) -> str:
+    shown = topology.kind != "hypercube" and len(topology.dims) > 1
+    dims = f" ({' x '.join(map(str, topology.dims))})" if shown else ""
+    plural = "" if topology.ranks == 1 else "s"
+    return f"{topology.kind}: {topology.ranks} rank{plural}{dims}, {len(topology.links)} links"
+
+
+def _canvas(places: Layout, entries: int) -> tuple[Figure, Axes, float]:
+    """Figure with empty axes of equal scale, as high as the layout asks for, and its points per unit."""
+    discs = np.array([(h.x, h.y, h.radius) for h in places.hulls]).reshape(-1, 3)
+    corners = np.vstack([places.points, discs[:, :2] - discs[:, 2:], discs[:, :2] + discs[:, 2:]])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    span = np.maximum(high - low, 1e-6)
+    wide, pad = _WIDTH - 0.8, 0.35
+    scale = min(wide / span.max(), 1.5 / _nearest(places.points).min())
+    tall = span[1] * scale
+    top, bottom = 0.35, 0.15 + 0.2 * entries
+    height = tall + 2 * pad + top + bottom
+    figure = new_figure(_WIDTH, height)
+    axes = figure.add_axes((0, bottom / height, 1, (tall + 2 * pad) / height))
+    middle, half = (low + high) / 2, np.array([_WIDTH, tall + 2 * pad]) / 2 / scale
+    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    axes.set_axis_off()
+    return figure, axes, 72 * scale
+
+
+def _nearest(points: Points) -> NDArray[np.float64]:
+    """Distance of every node to the one nearest to it."""
+    from scipy.spatial import cKDTree
+
+    if len(points) == 1:
+        return np.ones(1)
+    return np.asarray(cKDTree(points).query(points, k=2)[0][:, 1], dtype=np.float64)
+
+
+def _node_sizes(topology: Topology, points: Points, scale: float) -> tuple[float, float]:
+    """Diameter of the ranks and of the switches in points: what keeps the nearest apart."""
+    room = 0.55 * scale * _nearest(points)
+    rank, switch = room[: topology.ranks].min(), room[topology.ranks :].min(initial=24.0)
+    return float(np.clip(rank, 2.0, 24.0)), float(np.clip(switch, 3.0, 20.0))
+
+
+def _draw_hulls(axes: Axes, places: Layout) -> None:
+    for hull in sorted(places.hulls, key=lambda hull: -hull.level):
+        tint = colour(hull.level)
+        axes.add_patch(Circle((hull.x, hull.y), hull.radius, fc=tint, ec="none", alpha=0.07, zorder=0))
+        axes.add_patch(
+            Circle((hull.x, hull.y), hull.radius, fill=False, ec=tint, lw=0.8, alpha=0.5, zorder=0)
+        )
+
+
+def _lines(topology: Topology) -> _Lines:
+    links = topology.links
+    if not len(links):
+        nothing = np.zeros(0, dtype=np.int64)
+        return _Lines(nothing, nothing, nothing, nothing, nothing, np.zeros(0))
+    low, high = np.minimum(links.src, links.dst), np.maximum(links.src, links.dst)
+    keys, line = np.unique(np.stack([low, high, links.level], axis=1), axis=0, return_inverse=True)
+    up = np.bincount(line, weights=links.src == low).astype(np.int64)
+    down = np.bincount(line) - up
+    _, first, pair, twins = np.unique(
+        keys[:, :2], axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    shift = np.arange(len(keys)) - first[pair] - (twins[pair] - 1) / 2
+    low, high, level = keys.T.astype(np.int64)
+    turned = up == 0
+    return _Lines(
+        src=np.where(turned, high, low),
+        dst=np.where(turned, low, high),
+        level=level,
+        forth=np.where(turned, down, up),
+        back=np.where(turned, 0, down),
+        shift=np.where(turned, -shift, shift),
+    )
+
+
+def _draw_links(
+    axes: Axes, topology: Topology, lines: _Lines, points: Points, size: float, scale: float
+) -> None:
+    src, dst = points[lines.src], points[lines.dst]
+    along = dst - src
+    across = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.maximum(np.hypot(*along.T), 1e-12)[:, None]
+    aside = across * lines.shift[:, None] * 5.0 / scale
+    ends = np.stack([src + aside, dst + aside], axis=1)
+    small = len(topology.nodes) > _MOST_LABELLED
+    for level in range(len(topology.levels)):
+        own = lines.level == level
+        _draw_plain(axes, ends[own & (small | (lines.back > 0))], level)
+    if small:
+        return
+    for i in np.flatnonzero(lines.back == 0):
+        _draw_arrow(axes, ends[i], colour(lines.level[i]), size)
+    several = np.flatnonzero(np.maximum(lines.forth, lines.back) > 1)
+    for i in several if len(several) <= _MOST_COUNTS else ():
+        same = lines.back[i] in (0, lines.forth[i])
+        text = f"x{lines.forth[i]}" if same else f"x{lines.forth[i]}/x{lines.back[i]}"
+        _draw_count(axes, text, ends[i].mean(axis=0), colour(lines.level[i]))
+
+
+def _draw_plain(axes: Axes, ends: NDArray[np.float64], level: int) -> None:
+    """Draw lines without a head; of very many only every k-th, which looks the same."""
+    count = len(ends)
+    few = count <= 400
+    width, alpha = (1.4, 1.0) if few else (0.6, max(0.15, min(0.8, 1600 / count)))
+    axes.add_collection(
+        LineCollection(
+            list(ends[:: -(-count // _MOST_LINES) or 1]),
+            colors=colour(level),
+            linewidths=width,
+            alpha=alpha,
+            zorder=1 + level / 100,
+        ),
+        autolim=False,
+    )
+
+
+def _draw_arrow(axes: Axes, ends: NDArray[np.float64], tint: str, size: float) -> None:
+    (x0, y0), (x1, y1) = ends.tolist()
+    axes.add_patch(
+        FancyArrowPatch(
+            (x0, y0),
+            (x1, y1),
+            arrowstyle="-|>",
+            mutation_scale=max(6.0, 0.45 * size),
+            shrinkA=size / 2,
+            shrinkB=size / 2 + 1,
+            color=tint,
+            lw=1.4,
+            zorder=1.5,
+        )
+    )
+
+
+def _draw_count(axes: Axes, text: str, place: NDArray[np.float64], tint: str) -> None:
+    box = {"boxstyle": "round,pad=0.15", "fc": _PAPER, "ec": "none"}
+    x, y = place.tolist()
+    axes.text(x, y, text, color=tint, ha="center", va="center", fontsize=8, bbox=box, zorder=2)
+
+
+def _draw_nodes(axes: Axes, topology: Topology, points: Points, sizes: tuple[float, float]) -> None:
+    ranks, small = topology.ranks, len(topology.nodes) > _MOST_LABELLED
+    size, side = sizes
+    fill, edge = (_INK, 0.0) if small else (_PAPER, 1.0)
+    x, y = points[:ranks].T
+    axes.scatter(x, y, s=size**2, c=fill, edgecolors=_INK, linewidths=edge, zorder=3)
+    x, y = points[ranks:].T
+    axes.scatter(x, y, s=side**2, c=_SWITCH, edgecolors=_INK, linewidths=edge or 0.3, marker="s", zorder=3)
+    if small:
+        return
+    font = min(9.0, 0.5 * size)
+    for rank, (x, y) in enumerate(points[:ranks].tolist()):
+        axes.text(x, y, str(rank), ha="center", va="center_baseline", fontsize=font, color=_INK, zorder=4)
+    if topology.kind == "custom":
+        _name_switches(axes, topology, points, side)
+
+
+def _name_switches(axes: Axes, topology: Topology, points: Points, side: float) -> None:
+    named = zip(topology.nodes[topology.ranks :], points[topology.ranks :].tolist(), strict=True)
+    for name, place in named:
+        below = (0, -side / 2 - 2)
+        axes.annotate(
+            str(name), place, below, textcoords="offset points", ha="center", va="top", fontsize=8, color=_INK
+        )
+
+
+def _legend(topology: Topology, lines: _Lines) -> list[Line2D]:
+    handles = [
+        Line2D([], [], color=colour(level), lw=2, label=_level_text(topology, lines, level))
+        for level in range(len(topology.levels))
+    ]
+    switches = len(topology.nodes) - topology.ranks
+    if switches:
+        text = "switch" if switches == 1 else f"{switches} switches"
+        handles.append(
+            Line2D([], [], marker="s", ls="", markerfacecolor=_SWITCH, markeredgecolor=_INK, label=text)
+        )
+    return handles
+
+
+def _level_text(topology: Topology, lines: _Lines, level: int) -> str:
+    """Name, bandwidth, latency, overhead and parallel links of a level; a range where they differ."""
+    links, name = topology.links, topology.levels[level]
+    own = links.level == level
+    if not own.any():
+        return f"{name}: no links"
+    text = f"{name}: {_range(links.bandwidth[own], bandwidth_text)}, {_range(links.latency[own], time_text)}"
+    if links.overhead[own].any():
+        text += f", overhead {_range(links.overhead[own], time_text)}"
+    count = np.maximum(lines.forth, lines.back)[lines.level == level]
+    if count.max() == 1:
+        return text
+    return f"{text}, {'' if count.min() == count.max() else 'up to '}{count.max()} in parallel"
+
+
+def _range(values: NDArray[np.float64], text: Callable[[float], str]) -> str:
+    low, high = text(float(values.min())), text(float(values.max()))
+    return low if low == high else f"{low} to {high}"

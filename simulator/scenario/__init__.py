@@ -1,0 +1,1 @@
+"""ASK: what a person writes, read into a frozen `Scenario`."""

@@ -1,0 +1,125 @@
+"""What can be wrong in a scenario, said with its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from topologies.errors import CollsimError
+
+
+class UnitError(CollsimError):
+    """A quantity that cannot be read: no unit, an unknown one, or a value out of range."""
+
+
+class ScenarioError(CollsimError):
+    """One thing that is wrong in a scenario; its text is ``file:line:column: message``.
+
+    Parameters
+    ----------
+    message : str
+        One line: what was found and what was expected.
+    file : str
+        Name of the file, as it was given.
+    line, column : int, optional
+        Place in the file, from 1; None where the file could not be read at all.
+    at : tuple of str or int
+        Path of the value inside the scenario, e.g. ``("topology", "levels", 1, "size")``.
+
+    Examples
+    --------
+    >>> print(ScenarioError("a size is missing", "ring.yaml", 3, 5))
+    ring.yaml:3:5: a size is missing
+    """
+
+    def __init__(
+        self,
+        message: str,
+        file: str,
+        line: int | None = None,
+        column: int | None = None,
+        at: tuple[str | int, ...] = (),
+    ) -> None:
+        super().__init__(message, at)
+        self.file = file
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f":{self.line}:{self.column}"
+        return f"{printable(self.file, limit=len(self.file))}{place}: {self.message}"
+
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[object, ...]]:
+        return type(self), (self.message, self.file, self.line, self.column, self.at)
+
+
+class ScenarioErrors(CollsimError):  # noqa: N818 - it is many
+    """Everything that is wrong in one scenario, in the order of the file, a line each.
+
+    Parameters
+    ----------
+    errors : iterable of ScenarioError
+        At least one, in any order.
+    """
+
+    def __init__(self, errors: Iterable[ScenarioError]) -> None:
+        self.errors = tuple(sorted(errors, key=lambda error: (error.line or 0, error.column or 0)))
+        super().__init__("\n".join(map(str, self.errors)))
+
+    def __reduce__(self) -> tuple[type[ScenarioErrors], tuple[object, ...]]:
+        return type(self), (self.errors,)
+
+
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """Find the word that a person most likely meant, if one is near enough.
+
+    Examples
+    --------
+    >>> nearest("bandwith", ["latency", "bandwidth"])
+    'bandwidth'
+    >>> nearest("gb/s", ["Gb/s", "GB/s"]), nearest("bus", ["ring", "crossbar"])
+    ('Gb/s', None)
+    """
+    choices = list(words)
+    for choice in choices:
+        if choice.casefold() == word.casefold():
+            return choice
+    # difflib is quadratic in what it is given, and nobody means a word that long
+    close = get_close_matches(word[:80], choices, n=1)
+    return close[0] if close else None
+
+
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """Give the tail of a message that names the nearest word, or nothing.
+
+    Examples
+    --------
+    >>> did_you_mean("simpi", ["auto", "simpy"])
+    '; did you mean "simpy"?'
+    """
+    near = nearest(word, words)
+    return f'; did you mean "{near}"?' if near else ""
+
+
+def one_of(words: Iterable[str]) -> str:
+    """Join words as a sentence does.
+
+    Examples
+    --------
+    >>> one_of(["step"]), one_of(["step", "dataflow", "barrier"])
+    ('step', 'step, dataflow or barrier')
+    """
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def printable(text: str, limit: int = 60) -> str:
+    r"""Make foreign text safe to print on one line: escaped, and cut where it is long.
+
+    Examples
+    --------
+    >>> print(printable("two\nlines"), printable("x" * 99, limit=5))
+    two\nlines xxxxx...
+    """
+    short = text if len(text) <= limit else f"{text[:limit]}..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short)

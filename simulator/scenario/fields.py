@@ -1,0 +1,319 @@
+"""Annotations turned into pydantic schemas: the signature of a builder is its YAML form.
+
+The schemas are built in pydantic-core's own language rather than as model classes:
+that keeps pydantic's class machinery (0.1 s) out of every start, lets a field have any
+name, and gives back just what was written, so that defaults stay with the builders.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from functools import partial
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from simulator.scenario import units
+from simulator.scenario.errors import UnitError, did_you_mean, one_of
+from topologies.errors import CollsimError
+from topologies.quantities import Quantity
+
+# a union adds its tag to the place of an error; no key that a person writes can hold this
+TAG = "\0"
+LARGEST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Marks a block that may be written as the value of its one field `name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Marks a text that is one of several words."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A key of a block: what it may be, and whether it must be given."""
+
+    annotation: Any
+    required: bool
+
+
+def parameters_of(target: Callable[..., Any]) -> dict[str, Parameter]:
+    """Read the parameters of a function or the fields of a dataclass.
+
+    Examples
+    --------
+    >>> def ring(ranks: int, direction: str = "both") -> None: ...
+    >>> list(parameters_of(ring).values())[1]
+    Parameter(annotation=<class 'str'>, required=False)
+    """
+    hints = get_type_hints(target, include_extras=True)
+    return {
+        name: Parameter(hints[name], parameter.default is inspect.Parameter.empty)
+        for name, parameter in inspect.signature(target).parameters.items()
+    }
+
+
+def schema_of(annotation: Any) -> CoreSchema:
+    """Build the schema of anything that a parameter may be annotated with.
+
+    Raises
+    ------
+    TypeError
+        If the annotation has no YAML form: a mistake in the code, not in a scenario.
+    """
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _marked(arguments[0], arguments[1:])
+    if origin in (Union, UnionType):
+        return _union([member for member in arguments if member is not NoneType])
+    if origin is Literal:
+        return _plain(partial(_word, arguments))
+    if is_dataclass(annotation) and isinstance(annotation, type):
+        return block_schema(parameters_of(annotation), annotation)
+    if origin is Sequence or (origin in (tuple, list) and arguments[-1:] in ((...,), arguments)):
+        return _sequence(arguments[0])
+    if origin in (Mapping, dict):
+        return _mapping(arguments[0], arguments[1])
+    if annotation is Any:
+        return core_schema.any_schema()
+    if annotation in _SCALARS:
+        return _plain(_SCALARS[annotation])
+    raise TypeError(f"no YAML form for {annotation!r}")
+
+
+def block_schema(
+    parameters: Mapping[str, Parameter | CoreSchema],
+    make: Callable[..., Any] | None = None,
+    *,
+    any_keys: bool = False,
+) -> CoreSchema:
+    """Build the schema of a mapping with fixed keys.
+
+    Parameters
+    ----------
+    parameters : mapping of str to Parameter or schema
+        The keys; one given as a schema is required.
+    make : callable, optional
+        Called with what was written, by keyword; without it a dict comes out.
+    any_keys : bool
+        Let other keys pass, whatever they hold.
+    """
+    keys = tuple(parameters)
+    needed = tuple(
+        name for name, entry in parameters.items() if not isinstance(entry, Parameter) or entry.required
+    )
+    fields = {
+        name: core_schema.typed_dict_field(schema_of(entry.annotation), required=entry.required)
+        if isinstance(entry, Parameter)
+        else core_schema.typed_dict_field(entry, required=True)
+        for name, entry in parameters.items()
+    }
+    block = core_schema.typed_dict_schema(
+        fields,
+        extra_behavior="allow",
+        extras_schema=core_schema.any_schema() if any_keys else _plain(partial(_unknown_key, keys)),
+    )
+    schema = core_schema.no_info_before_validator_function(
+        partial(_require, dict, _block_words(needed or keys)), block
+    )
+    if make is None:
+        return schema
+    return core_schema.no_info_after_validator_function(partial(_make, make), schema)
+
+
+def expected(what: str, hint: str = "") -> PydanticCustomError:
+    """Make the error of a value that is not what was expected."""
+    return PydanticCustomError("expected", "{what}", {"what": what, "hint": hint})
+
+
+def wrong(message: str, at: Sequence[str | int] = ()) -> PydanticCustomError:
+    """Make an error with words of its own, about the value or something inside it."""
+    return PydanticCustomError("wrong", "{message}", {"message": message, "at": tuple(at)})
+
+
+def _plain(function: Callable[[Any], Any]) -> CoreSchema:
+    return core_schema.no_info_plain_validator_function(function)
+
+
+def _marked(annotation: Any, marks: tuple[Any, ...]) -> CoreSchema:
+    for mark in marks:
+        if isinstance(mark, Quantity):
+            return _plain(partial(_quantity, mark))
+        if isinstance(mark, Words):
+            return _plain(partial(_word, mark.words))
+        if isinstance(mark, Short):
+            return core_schema.no_info_before_validator_function(
+                partial(_lengthen, mark), schema_of(annotation)
+            )
+    return schema_of(annotation)
+
+
+def _sequence(item: Any) -> CoreSchema:
+    items = core_schema.list_schema(schema_of(item), strict=True)
+    schema = core_schema.no_info_before_validator_function(partial(_require, list, "a list"), items)
+    return core_schema.no_info_after_validator_function(tuple, schema)
+
+
+def _mapping(key: Any, value: Any) -> CoreSchema:
+    entries = core_schema.dict_schema(schema_of(key), schema_of(value))
+    return core_schema.no_info_before_validator_function(partial(_require, dict, "a mapping"), entries)
+
+
+def _union(members: Sequence[Any]) -> CoreSchema:
+    """Choose the member by the shape of what was written, so that messages stay short."""
+    if len(members) == 1:
+        return schema_of(members[0])
+    tags = {f"{TAG}{i}": member for i, member in enumerate(members)}
+    return core_schema.tagged_union_schema(
+        {tag: schema_of(member) for tag, member in tags.items()},
+        lambda value: _member(tags, value),
+        custom_error_type="expected",
+        custom_error_message="{what}",
+        custom_error_context={"what": one_of(map(_words_of, members)), "hint": ""},
+    )
+
+
+def _member(tags: Mapping[str, Any], value: object) -> str | None:
+    fitting = [tag for tag, member in tags.items() if type(value) in _shapes(member)]
+    if isinstance(value, dict) and len(fitting) > 1:
+        return max(fitting, key=lambda tag: len(value.keys() & _keys(tags[tag])))
+    return fitting[0] if fitting else None
+
+
+def _shapes(annotation: Any) -> tuple[type, ...]:
+    """Give the types of plain values that a member of a union answers for."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        quantity = next((mark for mark in arguments[1:] if isinstance(mark, Quantity)), None)
+        if quantity is None:
+            return _shapes(arguments[0])
+        return (int,) if quantity.kind == "count" else (str, int, float)
+    if origin is Literal:
+        return tuple(map(type, arguments))
+    if is_dataclass(annotation) or origin in (Mapping, dict):
+        return (dict,)
+    if origin in (Sequence, tuple, list):
+        return (list,)
+    return (int, float) if annotation is float else (annotation,)
+
+
+def _keys(annotation: Any) -> set[str]:
+    return (
+        set(parameters_of(annotation)) if is_dataclass(annotation) and isinstance(annotation, type) else set()
+    )
+
+
+def _words_of(annotation: Any) -> str:
+    """Say in a few words what a member of a union expects."""
+    if get_origin(annotation) is Literal:
+        return one_of(map(str, get_args(annotation)))
+    if is_dataclass(annotation) and isinstance(annotation, type):
+        return _block_words(tuple(parameters_of(annotation)))
+    names = {int: "a whole number", float: "a number", str: "text", bool: "true or false", list: "a list"}
+    return names.get(_shapes(annotation)[0], "a mapping")
+
+
+def _block_words(keys: Sequence[str]) -> str:
+    return f"a mapping of {', '.join(keys)}" if len(keys) <= 8 else "a mapping"
+
+
+def _require(kind: type, what: str, value: object) -> object:
+    if not isinstance(value, kind):
+        raise expected(what)
+    return value
+
+
+def _lengthen(mark: Short, value: object) -> object:
+    return value if isinstance(value, dict) else {mark.name: value}
+
+
+def _make(make: Callable[..., Any], values: dict[str, Any]) -> Any:
+    try:
+        return make(**values)
+    except CollsimError as error:
+        raise wrong(error.message, error.at) from None
+
+
+def _unknown_key(keys: Sequence[str], value: object) -> object:
+    raise PydanticCustomError("unknown_key", "{keys}", {"keys": keys, "value": value})
+
+
+def _word(words: Sequence[Any], value: object) -> object:
+    # 1 == True in Python, but not in YAML
+    for word in words:
+        if value == word and type(value) is type(word):
+            return word
+    names = [str(word) for word in words]
+    raise expected(one_of(names), did_you_mean(value, names) if isinstance(value, str) else "")
+
+
+def _quantity(quantity: Quantity, value: object) -> int | float:
+    if quantity.kind == "count":
+        return _whole(quantity.minimum, value)
+    if type(value) in (int, float):
+        raise PydanticCustomError("bare_number", "{kind}", {"kind": quantity.kind})
+    if not isinstance(value, str):
+        example = units.EXAMPLES[quantity.kind]
+        raise expected(f'a number and a unit, e.g. "{example}"')
+    readers: Mapping[str, Callable[[str], int | float]] = {
+        "bandwidth": units.bandwidth,
+        "time": units.time,
+        "bytes": units.size,
+    }
+    try:
+        return readers[quantity.kind](value)
+    except UnitError as error:
+        raise wrong(error.message) from None
+
+
+def _whole(minimum: int, value: object) -> int:
+    # bool is an int in Python, but not in YAML
+    if type(value) is not int:
+        raise expected("a whole number")
+    if value < minimum:
+        raise expected(f"{minimum} or more")
+    if value > LARGEST:
+        raise expected("at most 2^62")
+    return value
+
+
+def _integer(value: object) -> int:
+    return _whole(-LARGEST, value)
+
+
+def _number(value: object) -> float:
+    if type(value) not in (int, float) or not isinstance(value, int | float):
+        raise expected("a number")
+    if abs(value) > LARGEST:
+        raise expected("at most 2^62")
+    return float(value)
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise expected(
+            "true or false", did_you_mean(value, ("true", "false")) if isinstance(value, str) else ""
+        )
+    return value
+
+
+def _line(value: object) -> str:
+    if not isinstance(value, str):
+        raise expected("text")
+    if not value.strip() or "\n" in value:
+        raise expected("one line of text")
+    return value
+
+
+_SCALARS: Mapping[Any, Callable[[Any], Any]] = {int: _integer, float: _number, bool: _truth, str: _line}

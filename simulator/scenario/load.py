@@ -1,0 +1,226 @@
+"""Reading a scenario: text to a frozen `Scenario`, or everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic_core import CoreSchema, SchemaValidator, ValidationError
+
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, printable
+from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
+from simulator.scenario.models import CollectiveChoice, Scenario, TopologyChoice
+from simulator.scenario.source import (
+    MAX_BYTES,
+    At,
+    Block,
+    Source,
+    decode,
+    describe,
+    dotted,
+    parse,
+    plain,
+    written,
+)
+from simulator.scenario.units import needs_unit
+from topologies.quantities import Bytes
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+
+def load(path: Path) -> Scenario:
+    """Read a scenario from a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A YAML file in UTF-8.
+
+    Raises
+    ------
+    ScenarioErrors
+        With everything that is wrong in it, or why it cannot be read.
+    """
+    file = str(path)
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except IsADirectoryError:
+        raise ScenarioErrors([ScenarioError("is a directory; expected a YAML file", file)]) from None
+    except FileNotFoundError:
+        raise ScenarioErrors([ScenarioError("there is no such file", file)]) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ScenarioErrors([ScenarioError(f"cannot be read: {reason}", file)]) from None
+    return loads(decode(data, file), file)
+
+
+def loads(text: str, name: str) -> Scenario:
+    """Read a scenario from its text.
+
+    Parameters
+    ----------
+    text : str
+        YAML.
+    name : str
+        Name of the file, for messages; its stem names a scenario that has no name.
+
+    Raises
+    ------
+    ScenarioErrors
+        With everything that is wrong in it.
+
+    Examples
+    --------
+    >>> text = '''topology: {kind: ring, ranks: 8, bandwidth: 64 GB/s}
+    ... collective: {kind: allgather, algorithm: ring, size: 1 GiB}'''
+    >>> scenario = loads(text, "small.yaml")
+    >>> scenario.name, scenario.topology.parameters, scenario.collective.size
+    ('small', {'ranks': 8, 'bandwidth': 64000000000.0}, 1073741824)
+    >>> loads(text.replace("bandwidth", "bandwith"), "small.yaml")
+    Traceback (most recent call last):
+        ...
+    simulator.scenario.errors.ScenarioErrors: small.yaml:1:1: missing key "bandwidth" in topology
+    small.yaml:1:34: unknown key "bandwith" in topology; did you mean "bandwidth"?
+    """
+    source, refused = parse(text, name)
+    values: dict[str, Any] = {}
+    errors = [*refused, *_misfits(source)]
+    try:
+        values = _validator(*_choices(source)).validate_python(plain(source.root))
+    except ValidationError as error:
+        errors += _translated(error.errors(include_url=False, include_input=False), source, refused)
+    if errors:
+        raise ScenarioErrors(errors)
+    return Scenario(**{"name": Path(name).stem or "scenario", **values}, source=source)
+
+
+def _choices(source: Source) -> tuple[str | None, str | None]:
+    """Give the kind of topology and the algorithm, where they are known words."""
+    from algorithms.registry import ALGORITHMS
+    from topologies.registry import TOPOLOGIES
+
+    kind, algorithm = source.word(("topology", "kind")), source.word(("collective", "algorithm"))
+    return kind if kind in TOPOLOGIES else None, algorithm if algorithm in ALGORITHMS else None
+
+
+@cache
+def _validator(topology: str | None, algorithm: str | None) -> SchemaValidator:
+    """Build the validator of a whole scenario on one kind of topology, by one algorithm."""
+    keys: dict[str, Parameter | CoreSchema] = {
+        **parameters_of(Scenario),
+        "name": Parameter(str, required=False),
+        "topology": _topology_schema(topology),
+        "collective": _collective_schema(algorithm),
+    }
+    del keys["source"]
+    return SchemaValidator(block_schema(keys))
+
+
+def _topology_schema(kind: str | None) -> CoreSchema:
+    from topologies.registry import TOPOLOGIES
+
+    def choose(kind: str, **parameters: Any) -> TopologyChoice:
+        return TopologyChoice(kind, parameters)
+
+    keys = {"kind": Parameter(Annotated[str, Words(tuple(TOPOLOGIES))], required=True)}
+    if kind is not None:
+        return block_schema(keys | parameters_of(TOPOLOGIES[kind]), choose)
+    # of an unknown kind nothing can be said of the other keys
+    return block_schema(keys, choose, any_keys=True)
+
+
+def _collective_schema(name: str | None) -> CoreSchema:
+    from algorithms.collective import COLLECTIVES
+    from algorithms.registry import ALGORITHMS
+
+    def choose(kind: str, algorithm: str, size: int, **options: Any) -> CollectiveChoice:
+        return CollectiveChoice(kind, algorithm, size, options)
+
+    names = Annotated[str, Words(tuple(ALGORITHMS))]
+    keys = {
+        "kind": Parameter(Annotated[str, Words(tuple(COLLECTIVES))], required=True),
+        "algorithm": Parameter(names, required=True),
+        "size": Parameter(Bytes, required=True),
+    }
+    # an option of another algorithm is refused by _misfits, whatever it holds
+    keys |= {option: Parameter(Any, required=False) for option in _all_options()}
+    if name is not None:
+        # what the catalogue itself reads, or could not name in a builder's signature
+        known = parameters_of(ALGORITHMS[name].build) | {
+            "non_power_of_two": Parameter(Literal["fold", "hybrid", "error"], required=False),
+            "algorithms": Parameter(Sequence[names], required=False),
+        }
+        keys |= {option: known[option] for option in ALGORITHMS[name].options}
+    return block_schema(keys, choose)
+
+
+def _all_options() -> tuple[str, ...]:
+    from algorithms.registry import ALGORITHMS
+
+    return tuple(dict.fromkeys(option for algorithm in ALGORITHMS.values() for option in algorithm.options))
+
+
+def _misfits(source: Source) -> Iterator[ScenarioError]:
+    """Find what is right by itself but not for the algorithm."""
+    from algorithms.collective import COLLECTIVES
+    from algorithms.registry import ALGORITHMS
+
+    block = source.find(("collective",))
+    kind, name = source.word(("collective", "kind")), source.word(("collective", "algorithm"))
+    if name is None or name not in ALGORITHMS or not isinstance(block, Block):
+        return
+    if kind in COLLECTIVES and kind not in ALGORITHMS[name].collectives:
+        able = [other for other, algorithm in ALGORITHMS.items() if kind in algorithm.collectives]
+        message = f'the algorithm "{name}" does not do {kind}; expected {one_of(able)}'
+        yield source.error(f"collective.algorithm: {message}", ("collective", "algorithm"))
+    taken = ALGORITHMS[name].options
+    for option in _all_options():
+        if option in block.entries and option not in taken:
+            takes = f"it takes {' and '.join(taken)}" if taken else "it takes none"
+            message = f'the algorithm "{name}" does not take the option "{option}"; {takes}'
+            yield source.error(message, ("collective", option), key=True)
+
+
+def _translated(
+    details: Iterable[ErrorDetails], source: Source, refused: Iterable[ScenarioError]
+) -> Iterator[ScenarioError]:
+    """Put pydantic's errors into our words and places, but for values that were refused before."""
+    places = {(error.line, error.column) for error in refused}
+    for detail in details:
+        error = _translate(detail, source)
+        if detail["type"] == "missing" or (error.line, error.column) not in places:
+            yield error
+
+
+def _translate(detail: ErrorDetails, source: Source) -> ScenarioError:
+    loc = tuple(step for step in detail["loc"] if not str(step).startswith(TAG))
+    context = detail.get("ctx", {})
+    block = dotted(loc[:-1]) or "the scenario"
+    match detail["type"]:
+        case "missing":
+            return source.error(f'missing key "{loc[-1]}" in {block}', loc[:-1], key=True)
+        case "unknown_key":
+            key = str(loc[-1])
+            hint = did_you_mean(key, context["keys"]) or f"; expected {one_of(context['keys'])}"
+            return source.error(f'unknown key "{printable(key)}" in {block}{hint}', loc, key=True)
+        case "invalid_key":
+            message = f"found the number {loc[-1]} as a key in {block}, expected a word"
+            return source.error(message, loc, key=True)
+        case "wrong":
+            return _at(source, (*loc, *context["at"]), context["message"])
+        case "bare_number":
+            return _at(source, loc, needs_unit(written(source.nearest(loc)), context["kind"]))
+    what = f"expected {context['what']}{context['hint']}"
+    if loc[-1:] == ("[key]",) and source.find(loc) is None:
+        found = describe(source.key(loc[:-1]))
+        return source.error(f"found {found} as a key in {dotted(loc[:-2])}, {what}", loc[:-1], key=True)
+    return _at(source, loc, f"found {describe(source.nearest(loc))}, {what}")
+
+
+def _at(source: Source, at: At, message: str) -> ScenarioError:
+    path = source.existing(at)
+    return source.error(f"{dotted(path) or 'the scenario'}: {message}", path)

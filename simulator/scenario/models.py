@@ -1,0 +1,170 @@
+"""What a scenario says, once read: frozen values whose annotations are the YAML schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Annotated, Any, Literal
+
+from simulator.scenario.fields import Short
+from simulator.scenario.source import Source
+from topologies.errors import CollsimError
+from topologies.quantities import Bandwidth, Bytes, Time, Whole
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyChoice:
+    """Which topology, and the arguments of its builder that were given."""
+
+    kind: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveChoice:
+    """What to compute and how.
+
+    Parameters
+    ----------
+    kind, algorithm : str
+        Names in the registries of algorithms.
+    size : int
+        M in bytes, the full vector.
+    options : mapping
+        The options of the algorithm that were given, lists as tuples.
+    """
+
+    kind: str
+    algorithm: str
+    size: Bytes
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What reducing costs: bytes/s, and whether it waits for the whole message."""
+
+    bandwidth: Bandwidth
+    mode: Literal["after", "streamed"] = "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How messages cross the topology.
+
+    Parameters
+    ----------
+    model : {'store_and_forward', 'cut_through'}
+        How a message enters the next link.
+    sync : {'step', 'dataflow', 'barrier'}
+        When a transfer may start.
+    placement : sequence of int, optional
+        Topology rank of every schedule rank; None keeps the order.
+    direct_links_only : bool
+        Refuse a transfer of more than one hop.
+    """
+
+    model: Literal["store_and_forward", "cut_through"] = "store_and_forward"
+    sync: Literal["step", "dataflow", "barrier"] = "step"
+    placement: Sequence[Whole] | None = None
+    direct_links_only: bool = False
+
+    def __post_init__(self) -> None:
+        seen: set[int] = set()
+        for i, rank in enumerate(self.placement or ()):
+            if rank in seen:
+                raise CollsimError(f"rank {rank} is placed twice", ("placement", i))
+            seen.add(rank)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far two times may be apart: relative, or absolute in s; exactly one is given."""
+
+    rel: float | None = None
+    abs: Time | None = None
+
+    def __post_init__(self) -> None:
+        _check_tolerance(self.rel, self.abs)
+        if self.rel is None and self.abs is None:
+            raise CollsimError('expected "rel: 1e-9" or "abs: 1 ns", found neither')
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedTime:
+    """A time in s and how far from it is still right; exact where neither is given."""
+
+    value: Time
+    rel: float | None = None
+    abs: Time | None = None
+
+    def __post_init__(self) -> None:
+        _check_tolerance(self.rel, self.abs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expect:
+    """What the result must be; None expects nothing.
+
+    Parameters
+    ----------
+    steps, depth, transfers, bytes_sent_max, bytes_sent_total : int, optional
+        Counts of the schedule.
+    time : ExpectedTime, optional
+        The simulated time.
+    analytic : Tolerance, optional
+        How far the simulated time may be from the algorithm's closed form.
+    verified : {'full', 'no'}, optional
+        How the schedule was proven.
+    """
+
+    steps: Whole | None = None
+    depth: Whole | None = None
+    transfers: Whole | None = None
+    bytes_sent_max: Whole | None = None
+    bytes_sent_total: Whole | None = None
+    time: Annotated[ExpectedTime, Short("value")] | None = None
+    analytic: Tolerance | None = None
+    verified: Literal["full", "no"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """A whole scenario.
+
+    Parameters
+    ----------
+    name : str
+        What people call it; the stem of the file's name where it says nothing.
+    topology : TopologyChoice
+    collective : CollectiveChoice
+    source : Source
+        Where each of these stands in the file; not compared.
+    reduction : Reduction, optional
+        None reduces in no time.
+    network : Network
+    engine : {'auto', 'simpy'}
+    verify : {'full', 'no'}
+    delay : mapping of int to float
+        Seconds by which a rank starts late.
+    expect : Expect
+    """
+
+    name: str
+    topology: TopologyChoice
+    collective: CollectiveChoice
+    source: Source = field(repr=False, compare=False)
+    reduction: Reduction | None = None
+    network: Network = Network()
+    engine: Literal["auto", "simpy"] = "auto"
+    verify: Literal["full", "no"] = "full"
+    delay: Mapping[Whole, Time] = field(default_factory=dict)
+    expect: Expect = Expect()
+
+
+def _check_tolerance(rel: float | None, within: float | None) -> None:
+    if rel is not None and within is not None:
+        raise CollsimError('expected "rel" or "abs", found both', ("abs",))
+    if rel is not None and not (isfinite(rel) and rel >= 0):
+        raise CollsimError(f"must be zero or more, found {rel:g}", ("rel",))

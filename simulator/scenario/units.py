@@ -1,0 +1,206 @@
+"""Quantities as people write them, read exactly and written shortly.
+
+Decimal prefixes are powers of 1000 (k or K, M, G, T), binary ones of 1024 (Ki, Mi, Gi,
+Ti); B is a byte and b or bit is a bit. Nothing is rounded before the last step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Literal
+
+from simulator.scenario.errors import UnitError, did_you_mean, printable
+
+Kind = Literal["bandwidth", "time", "bytes"]
+
+_PREFIXES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_PREFIXES |= {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+_BYTES = {f"{prefix}B": Fraction(scale) for prefix, scale in _PREFIXES.items()}
+_BITS = {f"{prefix}{bit}": Fraction(scale, 8) for bit in ("bit", "b") for prefix, scale in _PREFIXES.items()}
+_TIMES = {"fs": -15, "ps": -12, "ns": -9, "us": -6, "µs": -6, "μs": -6, "ms": -3, "s": 0}
+
+UNITS: Mapping[Kind, Mapping[str, Fraction]] = MappingProxyType(
+    {
+        "bandwidth": {f"{unit}/s": scale for unit, scale in (_BYTES | _BITS).items()},
+        "time": {unit: Fraction(10) ** power for unit, power in _TIMES.items()} | {"min": Fraction(60)},
+        "bytes": _BYTES,
+    }
+)
+_NAMES: Mapping[str, str] = MappingProxyType(
+    {"bandwidth": "a bandwidth", "time": "a time", "bytes": "a size"}
+)
+EXAMPLES: Mapping[Kind, str] = MappingProxyType({"bandwidth": "64 GB/s", "time": "8 us", "bytes": "1 GiB"})
+
+MIN_BANDWIDTH, MAX_BANDWIDTH = Fraction(1, 1000), Fraction(10**18)
+MAX_TIME = Fraction(10**6)
+MAX_BYTES = 2**62
+
+# digits and exponent are bounded, so that "1e999999999 s" costs nothing
+_QUANTITY = re.compile(
+    r"(?P<number>[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?)"
+    r"[ \t]*(?P<unit>[^\W\d_]*(?:/[^\W\d_]*)?)"
+)
+
+
+def bandwidth(text: str) -> float:
+    """Read a bandwidth in bytes/s.
+
+    Raises
+    ------
+    UnitError
+        If it is not a bandwidth, or not between 0.001 B/s and 10^18 B/s.
+
+    Examples
+    --------
+    >>> bandwidth("64 GB/s"), bandwidth("25 GiB/s"), bandwidth("400 Gbit/s"), bandwidth("400 Gb/s")
+    (64000000000.0, 26843545600.0, 50000000000.0, 50000000000.0)
+    """
+    value = exact(text, "bandwidth")
+    if value <= 0:
+        raise UnitError(f'"{printable(text)}" must be more than 0 B/s')
+    if not MIN_BANDWIDTH <= value <= MAX_BANDWIDTH:
+        raise UnitError(f'"{printable(text)}" is out of range: expected 0.001 B/s to 1e6 TB/s')
+    return float(value)
+
+
+def time(text: str) -> float:
+    """Read a time in seconds.
+
+    Raises
+    ------
+    UnitError
+        If it is not a time, is negative, or is more than 10^6 s.
+
+    Examples
+    --------
+    >>> time("1 us"), time("2.5ms"), time("0 s")
+    (1e-06, 0.0025, 0.0)
+    """
+    value = exact(text, "time")
+    if value < 0:
+        raise UnitError(f'"{printable(text)}" must be zero or more')
+    if value > MAX_TIME:
+        raise UnitError(f'"{printable(text)}" is out of range: expected at most 1e6 s')
+    return float(value)
+
+
+def size(text: str) -> int:
+    """Read a whole number of bytes.
+
+    Raises
+    ------
+    UnitError
+        If it is not a size, is negative, not whole, or more than 2^62 bytes.
+
+    Examples
+    --------
+    >>> size("1 GiB"), size("1.5 kB"), size("0 B")
+    (1073741824, 1500, 0)
+    """
+    value = exact(text, "bytes")
+    if value < 0:
+        raise UnitError(f'"{printable(text)}" must be zero or more')
+    if value.denominator != 1:
+        raise UnitError(f'"{printable(text)}" is not a whole number of bytes')
+    if value > MAX_BYTES:
+        raise UnitError(f'"{printable(text)}" is out of range: expected at most 2^62 B')
+    return int(value)
+
+
+def exact(text: str, kind: Kind) -> Fraction:
+    """Read a number and its unit without rounding: bytes/s, s or bytes.
+
+    Raises
+    ------
+    UnitError
+        If the number or the unit is not one, or the unit measures something else.
+
+    Examples
+    --------
+    >>> exact("1e-3 us", "time")
+    Fraction(1, 1000000000)
+    """
+    match = _QUANTITY.fullmatch(text.strip(" \t"))
+    shown = printable(text)
+    if match is None:
+        raise UnitError(
+            f'"{shown}" is not {_NAMES[kind]}; expected a number and a unit, e.g. "{EXAMPLES[kind]}"'
+        )
+    number, unit = match["number"], match["unit"]
+    if not unit:
+        raise UnitError(needs_unit(number, kind))
+    if unit not in UNITS[kind]:
+        raise UnitError(_wrong_unit(shown, number, unit, kind))
+    return Fraction(number) * UNITS[kind][unit]
+
+
+def needs_unit(number: str, kind: Kind) -> str:
+    """Say that a bare number needs a unit.
+
+    Examples
+    --------
+    >>> needs_unit("8", "time")
+    '8 needs a unit, e.g. "8 us"'
+    """
+    shown = printable(number, limit=20)
+    return f'{shown} needs a unit, e.g. "{shown} {EXAMPLES[kind].split()[1]}"'
+
+
+def _wrong_unit(shown: str, number: str, unit: str, kind: Kind) -> str:
+    for other, units in UNITS.items():
+        if unit in units:
+            near = f"{unit}/s" if kind == "bandwidth" else unit.removesuffix("/s")
+            meant = f"{number} {near}" if near in UNITS[kind] else ""
+            hint = f'; did you mean "{meant}"?' if meant else f'; expected e.g. "{EXAMPLES[kind]}"'
+            return f'"{shown}" is {_NAMES[other]}, not {_NAMES[kind]}{hint}'
+    hint = did_you_mean(unit, UNITS[kind]) or f'; expected {_NAMES[kind]}, e.g. "{EXAMPLES[kind]}"'
+    return f'unknown unit "{printable(unit)}" in "{shown}"{hint}'
+
+
+def format_time(seconds: float) -> str:
+    """Write a time for people, with up to six significant digits.
+
+    Examples
+    --------
+    >>> format_time(7e-6), format_time(0.0146800640), format_time(0), format_time(90)
+    ('7 us', '14.6801 ms', '0 s', '90 s')
+    """
+    # rounding first keeps 999.9999999 ns from being shown as 1000 ns
+    rounded = Fraction(f"{seconds:.6g}")
+    for unit in ("s", "ms", "us", "ns", "ps"):
+        if abs(rounded) >= UNITS["time"][unit] or rounded == 0:
+            return f"{float(rounded / UNITS['time'][unit]):.6g} {unit}"
+    return f"{float(rounded / UNITS['time']['fs']):.6g} fs"
+
+
+def format_bytes(count: int) -> str:
+    """Write a size for people: exact in binary units where that is short, else six digits.
+
+    Examples
+    --------
+    >>> format_bytes(2**30), format_bytes(1001), format_bytes(1_500_000), format_bytes(123_456_789)
+    ('1 GiB', '1001 B', '1.5 MB', '123.457 MB')
+    """
+    decimal = _scaled(Fraction(count), ("TB", "GB", "MB", "kB"))
+    whole = next((unit for unit in ("TiB", "GiB", "MiB", "KiB") if count and count % _BYTES[unit] == 0), "B")
+    binary = f"{int(count / _BYTES[whole])} {whole}"
+    return min(binary, decimal, key=len)
+
+
+def format_bandwidth(bytes_per_second: float) -> str:
+    """Write a bandwidth for people, with up to six significant digits.
+
+    Examples
+    --------
+    >>> format_bandwidth(64e9), format_bandwidth(26843545600.0), format_bandwidth(0.5)
+    ('64 GB/s', '26.8435 GB/s', '0.5 B/s')
+    """
+    return _scaled(Fraction(f"{bytes_per_second:.6g}"), ("TB", "GB", "MB", "kB")) + "/s"
+
+
+def _scaled(value: Fraction, units: tuple[str, ...]) -> str:
+    unit = next((unit for unit in units if abs(value) >= _BYTES[unit]), "B")
+    return f"{float(value / _BYTES[unit]):.6g} {unit}"
