@@ -1,0 +1,1 @@
+"""collsim's Python API in one place."""

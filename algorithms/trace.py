@@ -100,7 +100,7 @@ def _move(schedule: Schedule, row: int) -> Move:
     )
 
 
-def ranges_text(chunks: NDArray[np.integer] | tuple[int, ...]) -> str:
+def ranges_text(chunks: NDArray[np.integer] | tuple[int, ...], separator: str = " ") -> str:
     """Chunk numbers for people: runs as first-last.
 
     >>> ranges_text((0, 1, 2, 5))
@@ -114,4 +114,4 @@ def ranges_text(chunks: NDArray[np.integer] | tuple[int, ...]) -> str:
             first, last = members[start], members[i - 1]
             parts.append(str(first) if first == last else f"{first}-{last}")
             start = i
-    return " ".join(parts)
+    return separator.join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, islice
-from math import ceil, hypot, pi, prod, sin, sqrt
+from math import ceil, cos, hypot, pi, prod, sin, sqrt
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 Points: TypeAlias = "NDArray[np.float64]"
 
-_MOST_ON_A_CIRCLE = 24
+_MOST_ON_A_CIRCLE = 36
 _MOST_FOR_STRESS = 2000
 _ROUNDS = 60
+_MOST_TILT = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _circle(topology: Topology) -> Layout:
 
 def _on_circle(count: int, first: float) -> Points:
     angle = first - 2 * pi * np.arange(count) / count
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1) + 0.0
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1).round(12) + 0.0
 
 
 def _hypercube(topology: Topology) -> Layout:
@@ -191,9 +192,9 @@ def _clusters(topology: Topology) -> Layout:
     switches = _read_switches(topology)
     cluster = _Cluster(np.zeros((1, 2)), (), 0.5)
     for level in range(len(topology.dims)):
-        here = [switch for switch in switches if switch.level == level]
-        room = 0.8 + 0.4 * cluster.radius if any(switch.hub for switch in here) else 0.0
-        margin = 0.1 if all(switch.hub for switch in here) else 0.6
+        inside = [topology.dims[level] > 1 and s.hub for s in switches if s.level == level]
+        room = 0.8 + 0.4 * cluster.radius if any(inside) else 0.0
+        margin = 0.1 if all(inside) else 0.6
         cluster = _surround(cluster, topology.dims, level, room, margin)
     places = [_switch_place(topology, cluster, switch) for switch in switches]
     points = np.vstack([cluster.points, np.array(places).reshape(-1, 2)])
@@ -203,17 +204,20 @@ def _clusters(topology: Topology) -> Layout:
 def _surround(inner: _Cluster, dims: tuple[int, ...], level: int, room: float, margin: float) -> _Cluster:
     """Cluster of dims[level] copies of a cluster, with room in the middle and a margin around."""
     size = dims[level]
+    # a turn of the inner groups keeps the links between groups off the links within
+    tilt = min(_MOST_TILT, 0.59 * pi / size) if level < len(dims) - 1 else 0.0
     if size <= _MOST_ON_A_CIRCLE:
         reach = max(1.1 * inner.radius / sin(pi / size), inner.radius + room) if size > 1 else 0.0
-        tilt = _tilt(size) if level < len(dims) - 1 else 0.0
         centres = reach * _on_circle(size, _first_angle(size, level) - tilt)
     else:
-        centres = _snake(size) * (2.2 * inner.radius + room)
+        centres = _snake(size, hole=room > 0) * (2.2 * inner.radius + room)
+        turn = 0.15 if tilt else 0.0
+        centres = centres @ np.array([[cos(turn), -sin(turn)], [sin(turn), cos(turn)]])
         reach = float(np.hypot(*centres.T).max())
     points = (centres[:, None, :] + inner.points[None, :, :]).reshape(-1, 2)
-    inside = (Hull(h.level, h.x + x, h.y + y, h.radius) for x, y in centres for h in inner.hulls)
+    copies = (Hull(h.level, h.x + x, h.y + y, h.radius) for x, y in centres for h in inner.hulls)
     radius = reach + 1.05 * inner.radius + margin
-    return _Cluster(points, (*inside, Hull(level, 0.0, 0.0, radius)), radius)
+    return _Cluster(points, (*copies, Hull(level, 0.0, 0.0, radius)), radius)
 
 
 def _first_angle(size: int, level: int) -> float:
@@ -223,19 +227,16 @@ def _first_angle(size: int, level: int) -> float:
     return pi / 2 + pi / size
 
 
-def _tilt(size: int) -> float:
-    """Turn of a group that keeps the links between groups off the links within it."""
-    return min(0.59 * pi / size, 0.4)
-
-
-def _snake(size: int) -> Points:
-    """Cells of a square grid, in an order in which the next is a neighbour."""
-    columns = ceil(sqrt(size))
-    row, column = np.divmod(np.arange(size), columns)
+def _snake(size: int, hole: bool) -> Points:
+    """Cells of a grid around 0, in an order in which the next is a neighbour; a hole is left at 0 itself."""
+    columns = ceil(sqrt(size + hole))
+    rows = ceil((size + hole) / columns)
+    if hole:
+        columns, rows = columns | 1, rows | 1
+    row, column = np.divmod(np.arange(rows * columns), columns)
     column = np.where(row % 2 == 1, columns - 1 - column, column)
-    cells = np.stack([column, -row], axis=1).astype(np.float64)
-    middle: Points = (cells.min(axis=0) + cells.max(axis=0)) / 2
-    return cells - middle
+    cells = np.stack([column - (columns - 1) / 2, (rows - 1) / 2 - row], axis=1)
+    return cells[cells.any(axis=1)][:size] if hole else cells[:size]
 
 
 def _read_switches(topology: Topology) -> list[_Switch]:
@@ -261,15 +262,16 @@ def _read_switches(topology: Topology) -> list[_Switch]:
 
 def _switch_place(topology: Topology, cluster: _Cluster, switch: _Switch) -> tuple[float, float]:
     """Place of a switch: in the middle of its members, or at the edge of its group if it is a gateway."""
-    first = switch.ranks[0]
-    group = _hull(topology, cluster, switch.level, first)
-    if switch.hub:
+    first, level = switch.ranks[0], switch.level
+    group = _hull(topology, cluster, level, first)
+    if switch.hub and topology.dims[level] > 1:
         # hubs of one group lie as their members do, but close together, between the groups
-        x, y = cluster.points[list(switch.ranks)].mean(axis=0).tolist()
-        return group.x + 0.45 * (x - group.x), group.y + 0.45 * (y - group.y)
-    outer = _hull(topology, cluster, switch.level + 1, first)
-    way = hypot(outer.x - group.x, outer.y - group.y)
-    edge = group.radius - 0.45
+        size = prod(topology.dims[: level + 1])
+        whole = cluster.points[first // size * size :][:size].mean(axis=0)
+        x, y = (0.45 * (cluster.points[list(switch.ranks)].mean(axis=0) - whole)).tolist()
+        return group.x + x, group.y + y
+    outer = _hull(topology, cluster, min(level + 1, len(topology.dims) - 1), first)
+    way, edge = hypot(outer.x - group.x, outer.y - group.y), group.radius - 0.45
     if way == 0:
         return group.x, group.y + edge
     return group.x + edge * (outer.x - group.x) / way, group.y + edge * (outer.y - group.y) / way

@@ -18,6 +18,11 @@ def _check(kind: str, ranks: int, wire: Wire) -> None:
         raise TopologyError(f"a {kind} needs at least 1 rank, found {ranks}", ("ranks",))
 
 
+def _check_direction(direction: str, at: tuple[str | int, ...]) -> None:
+    if direction not in ("both", "one"):
+        raise TopologyError(f'direction must be both or one, found "{direction}"', at)
+
+
 def _flat(kind: str, ranks: int, shape: Shape, wire: Wire, dims: tuple[int, ...] | None = None) -> Topology:
     _check(kind, ranks, wire)
     graph = empty_graph(ranks)
@@ -48,6 +53,7 @@ def ring(
     >>> len(ring(8, bandwidth=64e9).links), len(ring(8, bandwidth=64e9, direction="one").links)
     (16, 8)
     """
+    _check_direction(direction, ("direction",))
     wire = Wire(bandwidth, latency, overhead, "ring")
     if direction == "both":
         return _flat("ring", ranks, "ring", wire)
@@ -162,6 +168,7 @@ def _check_link(known: Container[object], ranks: int, link: CustomLink, i: int) 
             raise TopologyError(f"there is no {what}", ("links", i, name))
     if link.src == link.dst:
         raise TopologyError(f"a link from {link.src} to itself", ("links", i, "dst"))
+    _check_direction(link.direction, ("links", i, "direction"))
     if link.count < 1:
         raise TopologyError(f"count must be at least 1, found {link.count}", ("links", i, "count"))
     try:

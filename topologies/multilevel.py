@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Literal, get_args
 
 from topologies.errors import TopologyError
 from topologies.quantities import Bandwidth, Count, Time
@@ -100,6 +100,11 @@ def _check(levels: Sequence[Level]) -> None:
         names.add(level.name)
         if level.size < 1:
             raise TopologyError(f"a level needs at least 1 member, found {level.size}", ("levels", i, "size"))
+        if level.shape not in get_args(Shape):
+            raise TopologyError(
+                f'a shape is one of {", ".join(get_args(Shape))}, found "{level.shape}"',
+                ("levels", i, "shape"),
+            )
         if level.shape == "hypercube" and level.size.bit_count() != 1:
             raise TopologyError(
                 f"a hypercube needs a power of two, found {level.size}", ("levels", i, "size")

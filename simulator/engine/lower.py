@@ -61,7 +61,9 @@ def lower(
         If the plan could run past 2.5 hours.
     """
     network = network or Network()
-    place = _placement(schedule, topology, network)
+    if schedule.ranks != topology.ranks:
+        raise TopologyError(f"the schedule has {schedule.ranks} ranks, the topology {topology.ranks}")
+    place = placement(network, topology.ranks)
     walk = _walk(schedule, topology, network, place, reduction)
     late = _late_ranks(schedule, delay or {})
     edges = dependencies(schedule, network.sync, np.array(list(late), dtype=np.int64))
@@ -71,15 +73,18 @@ def lower(
     return plan
 
 
-def _placement(schedule: Schedule, topology: Topology, network: Network) -> NDArray[np.int64]:
-    if schedule.ranks != topology.ranks:
-        raise TopologyError(f"the schedule has {schedule.ranks} ranks, the topology {topology.ranks}")
+def placement(network: Network, ranks: int) -> NDArray[np.int64]:
+    """The topology's rank that plays each of `ranks` ranks.
+
+    Raises
+    ------
+    TopologyError
+        If the placement does not name every rank once.
+    """
     if network.placement is None:
-        return np.arange(schedule.ranks)
-    if sorted(network.placement) != list(range(topology.ranks)):
-        raise TopologyError(
-            f"a placement names every rank from 0 to {topology.ranks - 1} once", ("placement",)
-        )
+        return np.arange(ranks)
+    if sorted(network.placement) != list(range(ranks)):
+        raise TopologyError(f"a placement names every rank from 0 to {ranks - 1} once", ("placement",))
     return np.array(network.placement, dtype=np.int64)
 
 

@@ -1,9 +1,16 @@
-"""How a schedule meets a topology: the network's model, and the reducers."""
+"""How a schedule meets a topology: the network's model, and the reducers.
+
+The annotations of these values are what a scenario may write.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from topologies.errors import TopologyError
+from topologies.quantities import Bandwidth, Whole
 
 Model = Literal["store_and_forward", "cut_through"]
 Sync = Literal["step", "dataflow", "barrier"]
@@ -22,7 +29,7 @@ class Network:
         When a transfer may start: when its source and its destination have finished their
         earlier steps; when what it sends has arrived at its source; when all ranks have
         finished the step before.
-    placement : tuple of int or None
+    placement : sequence of int or None
         The topology's rank that plays each rank of the schedule; None for the same.
     direct_links_only : bool
         Refuse a transfer that takes more than one hop.
@@ -30,8 +37,15 @@ class Network:
 
     model: Model = "store_and_forward"
     sync: Sync = "step"
-    placement: tuple[int, ...] | None = None
+    placement: Sequence[Whole] | None = None
     direct_links_only: bool = False
+
+    def __post_init__(self) -> None:
+        seen: set[int] = set()
+        for i, rank in enumerate(self.placement or ()):
+            if rank in seen:
+                raise TopologyError(f"rank {rank} is placed twice", ("placement", i))
+            seen.add(rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +60,5 @@ class Reduction:
         A message is reduced after it has arrived, or while it arrives.
     """
 
-    bandwidth: float
+    bandwidth: Bandwidth
     mode: Mode = "after"

@@ -20,6 +20,7 @@ from simulator.engine.timeline import Timeline
 from topologies.clock import LONGEST
 
 if TYPE_CHECKING:
+    from simulator.engine.engines import Progress
     from simulator.engine.plan import Plan
 
 LOWEST: Final = 9
@@ -49,7 +50,9 @@ class _Resource:
 class _Run:
     """The state of one simulation."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, progress: Progress | None) -> None:
+        self.progress = progress
+        self.granted = 0
         self.env = simpy.Environment()
         self.hop_offset = plan.hop_offset.tolist()
         self.hold = plan.hold.tolist()
@@ -103,7 +106,11 @@ class _Run:
     def arbitrate(self, _event: simpy.Event) -> None:
         """Grant every resource that is due now to its first waiter, and send that one on."""
         now = self.now()
-        for resource in self.agenda.pop(now):
+        due = self.agenda.pop(now)
+        if self.progress is not None:
+            self.granted += len(due)
+            self.progress(self.granted, len(self.hold))
+        for resource in due:
             _, operation, hop, walked = heappop(resource.waiting)
             release = now + self.hold[hop]
             if self.head[hop]:
@@ -126,19 +133,21 @@ def _dependents(plan: Plan) -> list[list[int]]:
     return dependents
 
 
-def run_simpy(plan: Plan) -> Timeline:
+def run_simpy(plan: Plan, progress: Progress | None = None) -> Timeline:
     """Run a plan on SimPy.
 
     Parameters
     ----------
     plan : Plan
+    progress : callable, optional
+        Called at every instant that grants, with (hops granted, hops in all).
 
     Raises
     ------
     PlanError
         If the clock runs past 2.5 hours.
     """
-    run = _Run(plan)
+    run = _Run(plan, progress)
     run.env.run()
     if run.env.now > LONGEST:
         raise PlanError("the simulation ran past 2.5 hours, past which femtoseconds do not fit 64 bits")

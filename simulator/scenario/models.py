@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, Literal
 
+from simulator.engine.network import Network, Reduction
 from simulator.scenario.fields import Short
 from simulator.scenario.source import Source
 from topologies.errors import CollsimError
-from topologies.quantities import Bandwidth, Bytes, Time, Whole
+from topologies.quantities import Bytes, Time, Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,43 +40,6 @@ class CollectiveChoice:
     algorithm: str
     size: Bytes
     options: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Reduction:
-    """What reducing costs: bytes/s, and whether it waits for the whole message."""
-
-    bandwidth: Bandwidth
-    mode: Literal["after", "streamed"] = "after"
-
-
-@dataclass(frozen=True, slots=True)
-class Network:
-    """How messages cross the topology.
-
-    Parameters
-    ----------
-    model : {'store_and_forward', 'cut_through'}
-        How a message enters the next link.
-    sync : {'step', 'dataflow', 'barrier'}
-        When a transfer may start.
-    placement : sequence of int, optional
-        Topology rank of every schedule rank; None keeps the order.
-    direct_links_only : bool
-        Refuse a transfer of more than one hop.
-    """
-
-    model: Literal["store_and_forward", "cut_through"] = "store_and_forward"
-    sync: Literal["step", "dataflow", "barrier"] = "step"
-    placement: Sequence[Whole] | None = None
-    direct_links_only: bool = False
-
-    def __post_init__(self) -> None:
-        seen: set[int] = set()
-        for i, rank in enumerate(self.placement or ()):
-            if rank in seen:
-                raise CollsimError(f"rank {rank} is placed twice", ("placement", i))
-            seen.add(rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +120,11 @@ class Scenario:
     collective: CollectiveChoice
     source: Source = field(repr=False, compare=False)
     reduction: Reduction | None = None
-    network: Network = Network()
+    network: Network = field(default_factory=Network)
     engine: Literal["auto", "simpy"] = "auto"
     verify: Literal["full", "no"] = "full"
     delay: Mapping[Whole, Time] = field(default_factory=dict)
-    expect: Expect = Expect()
+    expect: Expect = field(default_factory=Expect)
 
 
 def _check_tolerance(rel: float | None, within: float | None) -> None:

@@ -40,6 +40,7 @@ CASES: list[tuple[Callable[[], Topology], tuple[str | int, ...]]] = [
     (lambda: ring(0, 1e9, direction="one"), ("ranks",)),
     (lambda: ring(4, 0.0), ("bandwidth",)),
     (lambda: ring(4, -1e9, direction="one"), ("bandwidth",)),
+    (lambda: ring(4, 1e9, direction="left"), ("direction",)),  # type: ignore[arg-type]
     (lambda: full_mesh(0, 1e9), ("ranks",)),
     (lambda: full_mesh(4, inf), ("bandwidth",)),
     (lambda: crossbar(0, 1e9), ("ranks",)),
@@ -59,6 +60,7 @@ CASES: list[tuple[Callable[[], Topology], tuple[str | int, ...]]] = [
     (lambda: link(latency=-1e-6), ("links", 1, "latency")),
     (lambda: link(overhead=nan), ("links", 1, "overhead")),
     (lambda: link(count=0), ("links", 1, "count")),
+    (lambda: link(direction="left"), ("links", 1, "direction")),
     (lambda: multilevel([]), ("levels",)),
     (lambda: multilevel([CARD, CARD]), ("levels", 1, "name")),
     (lambda: multilevel([Level("card", 4, "ring", 1e9, uplink=Shared(1)), NODE]), ("levels", 0, "uplink")),

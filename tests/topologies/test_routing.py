@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -77,7 +79,7 @@ def test_grid_routes_are_the_same_shifted_and_in_dimension_order(dims: tuple[int
             walk = [topology.coordinates(node) for node in stops(topology, src, dst)]
             moves = [
                 next((i, (b[i] - a[i]) % dims[i]) for i in range(len(dims)) if a[i] != b[i])
-                for a, b in zip(walk, walk[1:], strict=False)
+                for a, b in pairwise(walk)
             ]
             assert [i for i, _ in moves] == sorted(i for i, _ in moves)
             apart = [(b - a) % size for a, b, size in zip(walk[0], walk[-1], dims, strict=True)]

@@ -1,0 +1,308 @@
+"""Bars of a timeline: what held each lane, when, and what waited for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.collections import PolyCollection
+from matplotlib.patches import Patch
+
+from plots.lanes import HIDDEN
+from simulator.engine.clock import femtoseconds
+from simulator.engine.plan import LINK, NO_TRANSFER, REDUCER, START
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from algorithms.schedule import Schedule
+    from plots.lanes import Lanes
+    from simulator.engine.timeline import Timeline
+    from topologies.topology import Topology
+
+_INK, _WAIT, _DELAY, _ZEBRA = "#222222", "#8a8a8a", "#b8b8b8", "#f6f6f6"
+_HAIRLINE = 0.0006
+_SEEN = 0.001
+_WIDE = 0.006
+_MOST_NUMBERS = 400
+_DIGIT = 0.011
+
+NO_STEP: Final = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bars:
+    """Bars of a Gantt chart, one for each time that a hop is shown.
+
+    Attributes
+    ----------
+    hop : ndarray of int64, shape (bars,)
+    step : ndarray of int64
+        Step of the schedule, NO_STEP for a delay.
+    kind : ndarray of uint8
+        LINK, REDUCER or START.
+    top, bottom : ndarray of float64
+        Part of the chart's height, in lanes.
+    arrival, grant, release, landing : ndarray of float64
+        Times; landing is when the latency after the release is over.
+    overhead : ndarray of float64
+        Time of the hold before the first byte.
+    """
+
+    hop: NDArray[np.int64]
+    step: NDArray[np.int64]
+    kind: NDArray[np.uint8]
+    top: NDArray[np.float64]
+    bottom: NDArray[np.float64]
+    arrival: NDArray[np.float64]
+    grant: NDArray[np.float64]
+    release: NDArray[np.float64]
+    landing: NDArray[np.float64]
+    overhead: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.hop)
+
+    def heights(self, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Upper and lower edge of a part of each bar's room."""
+        tall = self.bottom - self.top
+        return self.top + low * tall, self.top + high * tall
+
+
+def bars(timeline: Timeline, schedule: Schedule, topology: Topology, lanes: Lanes, scale: float) -> Bars:
+    """Bars of a timeline, times in units of `scale` femtoseconds."""
+    plan = timeline.plan
+    layer, hop = np.nonzero(lanes.lane[:, plan.resource] != HIDDEN)
+    resource = plan.resource[hop]
+    lane = lanes.lane[layer, resource]
+    transfer = plan.transfer[timeline.operation()[hop]]
+    step = np.full(len(hop), NO_STEP)
+    moves = transfer != NO_TRANSFER
+    step[moves] = schedule.step[transfer[moves]]
+    return Bars(
+        hop,
+        step,
+        plan.resources.kind[resource],
+        lane + lanes.low[layer, resource],
+        lane + lanes.high[layer, resource],
+        timeline.arrival[hop] / scale,
+        timeline.grant[hop] / scale,
+        timeline.release[hop] / scale,
+        (timeline.release[hop] + plan.resources.latency[resource]) / scale,
+        _overhead(timeline, topology)[resource] / scale,
+    )
+
+
+def _overhead(timeline: Timeline, topology: Topology) -> NDArray[np.int64]:
+    """Femtoseconds that each resource is held before the bytes of a message."""
+    resources = timeline.plan.resources
+    overhead = np.zeros(len(resources), dtype=np.int64)
+    link = resources.kind == LINK
+    fs = np.array([femtoseconds(s) for s in topology.links.overhead.tolist()], dtype=np.int64)
+    overhead[link] = fs[resources.which[link]]
+    return overhead
+
+
+def step_colours(steps: int) -> NDArray[np.float64]:
+    """Colour of each step, in an order that the eye sees, shape (steps, 4).
+
+    >>> step_colours(3).shape
+    (3, 4)
+    """
+    # the pale end of the map would be lost on paper, and in the dark one overheads would be
+    places = np.linspace(0.14, 0.93, steps) if steps > 1 else [0.35]
+    return np.asarray(colormaps["viridis"](places), dtype=np.float64)
+
+
+def draw(axes: Axes, chart: Bars, steps: int, span: float) -> tuple[Patch, ...]:
+    """Draw bars; returns what the legend must explain.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    chart : Bars
+    steps : int
+        Steps of the schedule.
+    span : float
+        Length of the time axis.
+    """
+    palette = np.vstack([step_colours(steps), [0.72, 0.72, 0.72, 1.0]])
+    colours = palette[chart.step]
+    waits = bool((chart.grant > chart.arrival).any())
+    room = (0.06, 0.72) if waits else (0.1, 0.9)
+    legend = [
+        *_draw_latency(axes, chart, colours, room, span),
+        *_draw_holds(axes, chart, colours, room, span),
+        *_draw_overhead(axes, chart, room),
+        *_draw_waits(axes, chart),
+    ]
+    if steps > 1:
+        _number(axes, chart, colours, room, span)
+    known = {str(patch.get_label()): patch for patch in legend}
+    order = ("transfer", "overhead", "latency", "reduction", "queueing", "delay")
+    return tuple(known[name] for name in order if name in known)
+
+
+def zebra(axes: Axes, lanes: int, span: float) -> None:
+    """Tint every other lane, to lead the eye from its name to its bars."""
+    top = np.arange(1, lanes, 2, dtype=np.float64)
+    left, right = np.full(len(top), -span), np.full(len(top), 2 * span)
+    axes.add_collection(
+        PolyCollection(_boxes(left, right, top, top + 1), facecolors=_ZEBRA, zorder=0), autolim=False
+    )
+
+
+def _boxes(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    top: NDArray[np.float64],
+    bottom: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Corners of rectangles, shape (rectangles, 4, 2)."""
+    x = np.stack([left, right, right, left], axis=1)
+    y = np.stack([top, top, bottom, bottom], axis=1)
+    return np.stack([x, y], axis=2)
+
+
+def _draw_holds(
+    axes: Axes, chart: Bars, colours: NDArray[np.float64], room: tuple[float, float], span: float
+) -> list[Patch]:
+    """Draw transfers solid, reductions lower, pale and hatched, delays grey; none thinner than a hairline."""
+    low, high = room
+    inset = 0.14 * (high - low)
+    lower = (low + inset, high - inset)
+    right = np.maximum(chart.release, chart.grant + _HAIRLINE * span)
+    wide = right - chart.grant > _WIDE * span
+    reduction = chart.kind == REDUCER
+    legend = []
+    for name, own, part, hatch in (
+        ("transfer", chart.kind == LINK, room, None),
+        # a hatch in a narrow bar is a blot
+        ("reduction", reduction & wide, lower, "/////"),
+        ("reduction", reduction & ~wide, lower, None),
+        ("delay", chart.kind == START, lower, None),
+    ):
+        if not own.any():
+            continue
+        top, bottom = chart.heights(*part)
+        fill = _mixed(colours[own], 1.0, (0.65 if hatch else 0.35) * (name == "reduction"))
+        # a white frame parts neighbours of one colour, but would swallow what is narrow
+        frame = np.where(wide[own, None] & (hatch is None), 1.0, _mixed(colours[own], 0.0, 0.25))
+        axes.add_collection(
+            PolyCollection(
+                _boxes(chart.grant[own], right[own], top[own], bottom[own]),
+                facecolors=fill,
+                edgecolors=frame,
+                linewidths=np.where(wide[own], 0.5, 0.4),
+                hatch=hatch,
+                zorder=2,
+                label=name,
+            ),
+            autolim=False,
+        )
+        legend.append(_key(name))
+    return legend
+
+
+def _mixed(colours: NDArray[np.float64], tone: float, part: float) -> NDArray[np.float64]:
+    """Colours with a part of white (tone 1) or black (tone 0)."""
+    mixed = colours.copy()
+    mixed[:, :3] += part * (tone - mixed[:, :3])
+    return mixed
+
+
+def _draw_latency(
+    axes: Axes, chart: Bars, colours: NDArray[np.float64], room: tuple[float, float], span: float
+) -> list[Patch]:
+    """Draw a pale thread from each release to where the message arrives."""
+    own = chart.landing - chart.release > _SEEN * span
+    if not own.any():
+        return []
+    middle = sum(room) / 2
+    top, bottom = chart.heights(middle - 0.07, middle + 0.07)
+    fill = _mixed(colours[own], 1.0, 0.4)
+    boxes = _boxes(chart.release[own], chart.landing[own], top[own], bottom[own])
+    axes.add_collection(PolyCollection(boxes, facecolors=fill, zorder=1, label="latency"), autolim=False)
+    return [_key("latency")]
+
+
+def _draw_overhead(axes: Axes, chart: Bars, room: tuple[float, float]) -> list[Patch]:
+    """Darken the part of a hold before the bytes."""
+    own = chart.overhead > 0
+    if not own.any():
+        return []
+    top, bottom = chart.heights(*room)
+    stop = np.minimum(chart.grant + chart.overhead, chart.release)
+    boxes = _boxes(chart.grant[own], stop[own], top[own], bottom[own])
+    axes.add_collection(
+        PolyCollection(boxes, facecolors=_INK, alpha=0.45, linewidths=0, zorder=2.5, label="overhead"),
+        autolim=False,
+    )
+    return [_key("overhead")]
+
+
+def _draw_waits(axes: Axes, chart: Bars) -> list[Patch]:
+    """Draw who waits at a lane below what holds it; the more wait, the darker."""
+    own = chart.grant > chart.arrival
+    if not own.any():
+        return []
+    top, bottom = chart.heights(0.76, 0.94)
+    boxes = _boxes(chart.arrival[own], chart.grant[own], top[own], bottom[own])
+    axes.add_collection(
+        PolyCollection(
+            boxes,
+            facecolors=_WAIT,
+            edgecolors=_INK,
+            alpha=0.35,
+            hatch="//////",
+            linewidths=0.4,
+            zorder=2,
+            label="queueing",
+        ),
+        autolim=False,
+    )
+    return [_key("queueing")]
+
+
+def _number(
+    axes: Axes, chart: Bars, colours: NDArray[np.float64], room: tuple[float, float], span: float
+) -> None:
+    """Write the step into the bars of transfers that are wide enough, if they are not too many."""
+    digits = np.char.str_len(chart.step.astype(str))
+    wide = chart.release - chart.grant > _DIGIT * (digits + 1) / 2 * span
+    tall = chart.bottom - chart.top > 0.9
+    own = np.flatnonzero((chart.kind == LINK) & wide & tall)
+    if len(own) > _MOST_NUMBERS:
+        return
+    light = colours[:, :3] @ np.array([0.299, 0.587, 0.114]) > 0.5
+    top, bottom = chart.heights(*room)
+    size = axes.get_window_extent().height / axes.figure.dpi * 72 / abs(np.diff(axes.get_ylim())[0])
+    for i in own.tolist():
+        axes.text(
+            (chart.grant[i] + chart.release[i]) / 2,
+            (top[i] + bottom[i]) / 2,
+            str(chart.step[i]),
+            ha="center",
+            va="center_baseline",
+            fontsize=min(8.0, 0.55 * size),
+            color=_INK if light[i] else "white",
+            zorder=3,
+        )
+
+
+def _key(name: str) -> Patch:
+    """Entry of the legend."""
+    tone = "#5b7a99"
+    looks = {
+        "transfer": {"facecolor": tone, "edgecolor": "#37495c"},
+        "reduction": {"facecolor": "#d3dde6", "edgecolor": tone, "hatch": "/////"},
+        "delay": {"facecolor": _DELAY, "edgecolor": _INK},
+        "latency": {"facecolor": "#c3d0dc", "edgecolor": "white", "linewidth": 4},
+        "overhead": {"facecolor": "#3f5265", "edgecolor": "#37495c"},
+        "queueing": {"facecolor": "#d4d4d4", "edgecolor": "#666666", "hatch": "//////"},
+    }
+    look = {"linewidth": 0.5, **looks[name]}
+    return Patch(label=name, **look)

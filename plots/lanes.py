@@ -1,0 +1,159 @@
+"""Lanes of a timeline's figure: which resource is shown where, from the top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from simulator.engine.plan import LINK, REDUCER, START
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simulator.engine.plan import Plan
+    from topologies.topology import Topology
+
+HIDDEN: Final = -1
+ROLES: Final = ("sends", "receives", "reduces", "starts")
+_SENDS, _RECEIVES, _REDUCES, _STARTS = range(4)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lanes:
+    """Lanes of a figure, numbered from the top, and the groups they stand in.
+
+    Attributes
+    ----------
+    lane : ndarray of int64, shape (layers, resources)
+        Lane of each resource, HIDDEN where it has none. A second layer shows links once more,
+        at the rank they lead to.
+    low, high : ndarray of float64, shape (layers, resources)
+        Part of the lane's height that is the resource's own, 0 at its top, 1 at its bottom.
+    group : ndarray of int64, shape (lanes,)
+        Position in `groups` of each lane; rises.
+    groups : tuple of str
+    name : callable
+        Name of a lane.
+    """
+
+    lane: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    group: NDArray[np.int64]
+    groups: tuple[str, ...]
+    name: Callable[[int], str]
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def starts(self) -> NDArray[np.int64]:
+        """First lane of each group."""
+        return np.flatnonzero(np.diff(self.group, prepend=-1))
+
+
+def by_resource(plan: Plan, topology: Topology) -> Lanes:
+    """One lane for each resource used: links by level, source and destination, then reducers, then starts."""
+    kind, which = plan.resources.kind, plan.resources.which.astype(np.int64)
+    levels = len(topology.levels)
+    group = np.select([kind == REDUCER, kind == START], [levels, levels + 1])
+    member = which.copy()
+    link = kind == LINK
+    group[link] = topology.links.level[which[link]]
+    order = np.lexsort((topology.links.dst, topology.links.src))
+    member[link] = _inverse(order)[which[link]]
+    titles = (*(f"{level} links" for level in topology.levels), "reducers", "starts")
+
+    def name(resource: int) -> str:
+        if kind[resource] == LINK:
+            return topology.link_name(int(which[resource]))
+        return f"rank {which[resource]} {'reduces' if kind[resource] == REDUCER else 'starts'}"
+
+    return _stack(_used(plan), group[None], member[None], titles, name)
+
+
+def by_rank(plan: Plan, topology: Topology, *, role_first: bool = False) -> Lanes:
+    """Lanes for what each rank sends, receives and reduces; links between switches have their own, below.
+
+    Links that leave a rank share its lane, side by side. The lanes of a rank stand together or,
+    `role_first`, those of a role.
+    """
+    rank, role, level = _ends(plan, topology)
+    at_rank = role != HIDDEN
+    group, member = (role, rank) if role_first else (rank, role)
+    titles = ROLES if role_first else tuple(f"rank {i}" for i in range(topology.ranks))
+    group = np.where(at_rank, group, np.where(level == HIDDEN, HIDDEN, len(titles) + level))
+    member = np.where(at_rank, member, np.arange(len(plan.resources)))
+    # beside the names of ranks there is no room for others, and the links tell theirs
+    titles += tuple(f"{level} links" if role_first else "" for level in topology.levels)
+
+    def name(resource: int, layer: int) -> str:
+        if not at_rank[layer, resource]:
+            return topology.link_name(int(plan.resources.which[resource]))
+        return f"rank {rank[layer, resource]}" if role_first else ROLES[role[layer, resource]]
+
+    resources = len(plan.resources)
+    return _stack(
+        _used(plan), group, member, titles, lambda entry: name(entry % resources, entry // resources)
+    )
+
+
+def _ends(plan: Plan, topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(rank, role) of each resource at its beginning and at its end, and the level of links between switches."""
+    kind, which = plan.resources.kind, plan.resources.which.astype(np.int64)
+    rank = np.tile(which, (2, 1))
+    role = np.full(rank.shape, HIDDEN)
+    level = role.copy()
+    role[0] = np.select([kind == REDUCER, kind == START], [_REDUCES, _STARTS], HIDDEN)
+    link = np.flatnonzero(kind == LINK)
+    ends = ((topology.links.src, _SENDS), (topology.links.dst, _RECEIVES))
+    for layer, (node, what) in enumerate(ends):
+        rank[layer, link] = node[which[link]]
+        role[layer, link] = np.where(rank[layer, link] < topology.ranks, what, HIDDEN)
+    inner = link[(role[:, link] == HIDDEN).all(axis=0)]
+    level[0, inner] = topology.links.level[which[inner]]
+    return rank, role, level
+
+
+def _used(plan: Plan) -> NDArray[np.bool_]:
+    return np.bincount(plan.resource, minlength=len(plan.resources)) > 0
+
+
+def _inverse(order: NDArray[np.int64]) -> NDArray[np.int64]:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place
+
+
+def _stack(
+    used: NDArray[np.bool_],
+    group: NDArray[np.int64],
+    member: NDArray[np.int64],
+    titles: tuple[str, ...],
+    name: Callable[[int], str],
+) -> Lanes:
+    """Lanes in the order of (group, member); entries that agree in both share a lane in equal parts."""
+    shown = np.flatnonzero((group != HIDDEN) & used)
+    groups, members = group.ravel()[shown], member.ravel()[shown]
+    order = np.lexsort((shown, members, groups))
+    entry, groups, members = shown[order], groups[order], members[order]
+    new = (np.diff(groups, prepend=-1) != 0) | (np.diff(members, prepend=-1) != 0)
+    number, first = np.cumsum(new) - 1, np.flatnonzero(new)
+    share = np.bincount(number)[number] if len(number) else number
+    part = np.arange(len(entry)) - first[number]
+    lane = np.full(group.shape, HIDDEN)
+    low, high = np.zeros(group.shape), np.ones(group.shape)
+    lane.ravel()[entry] = number
+    low.ravel()[entry], high.ravel()[entry] = part / share, (part + 1) / share
+    present, of_lane = np.unique(groups[first], return_inverse=True)
+    heads = entry[first]
+    return Lanes(
+        lane,
+        low,
+        high,
+        of_lane.ravel(),
+        tuple(titles[i] for i in present),
+        lambda number: name(int(heads[number])),
+    )

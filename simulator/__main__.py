@@ -1,0 +1,5 @@
+"""`python -m simulator ...` is `collsim ...`."""
+
+from simulator.cli import main
+
+main()

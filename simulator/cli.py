@@ -1,0 +1,282 @@
+"""What a person types: `collsim run`, `check`, `topology`, `algorithms`.
+
+Exit codes: 0 fine, 1 an expectation or a proof failed, 2 the input is wrong, 130 interrupted.
+What is slow to import is imported by the command that needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from simulator.scenario.models import Scenario
+    from simulator.scenario.run import Report, Result
+
+FAILED, WRONG, INTERRUPTED = 1, 2, 130
+WIDE = 140
+"""Columns of a table that is not printed on a terminal."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="collsim", prog_name="collsim")
+def cli() -> None:
+    """Simulate collective communication: exact, proven on data, compared with the bounds."""
+
+
+@cli.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json_text", is_flag=True, help="Print the result as JSON.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for result.json, timeline.csv, .png and .svg."
+)
+@click.option("--force", is_flag=True, help="Overwrite what is in --out.")
+@click.option("--no-verify", is_flag=True, help="Do not prove the schedule on data.")
+def run(files: tuple[Path, ...], as_json_text: bool, out: Path | None, force: bool, no_verify: bool) -> None:
+    """Simulate scenarios and print what came out."""
+    from simulator.scenario.output import check_folder, write_results
+    from simulator.scenario.result import as_json
+
+    if out is not None:
+        check_folder(out, force=force)
+    results = _run_all(_load_all(files), verify=False if no_verify else None)
+    if out is not None:
+        write_results(results, out, force=force)
+    if as_json_text:
+        click.echo(as_json(results), nl=False)
+        return
+    _print_results(results)
+    if out is not None:
+        click.echo(f"written to {out}")
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+def check(paths: tuple[Path, ...]) -> None:
+    """Hold scenarios against what they expect; a folder stands for all its YAML files."""
+    scenarios = _load_all(_expand(paths))
+    codes = []
+    for scenario in scenarios:
+        lines, code = _check_one(scenario)
+        for line in lines:
+            click.echo(line)
+        click.echo(f"{'FAILED' if code else 'ok    '} {scenario.source.file}")
+        codes.append(code)
+    failed = sum(code != 0 for code in codes)
+    click.echo(f"{len(codes) - failed} passed, {failed} failed")
+    if failed:
+        sys.exit(max(codes))
+
+
+def _check_one(scenario: Scenario) -> tuple[list[str], int]:
+    """What is wrong with a scenario's result, and the exit code for it."""
+    from algorithms.errors import ScheduleError
+    from simulator.scenario.check import check as differences
+    from simulator.scenario.errors import ScenarioErrors
+
+    file = scenario.source.file
+    try:
+        (result,) = _run_all([scenario])
+    except ScenarioErrors as error:
+        return [str(error)], WRONG
+    except ScheduleError as error:
+        return [f"{file}: the proof failed: {error.message}"], FAILED
+    lines = [
+        f"{file}:{wrong.line}:{wrong.column}: {wrong.key}: expected {wrong.expected}, found {wrong.found}"
+        for wrong in differences(result)
+    ]
+    return lines, FAILED if lines else 0
+
+
+@cli.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json_text", is_flag=True, help="Print the measures as JSON.")
+@click.option("--out", type=click.Path(path_type=Path), help="Draw it into this PNG or SVG file.")
+@click.option("--force", is_flag=True, help="Overwrite --out.")
+def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> None:
+    """Measure and draw the topology of a scenario."""
+    import json
+    from dataclasses import asdict
+
+    from simulator.scenario.output import write_topology_picture
+    from simulator.scenario.run import build_topology
+    from simulator.scenario.tables import topology_table
+    from topologies.measures import measure
+
+    (scenario,) = _load_all([file])
+    built = build_topology(scenario)
+    measures = measure(built)
+    if out is not None:
+        write_topology_picture(built, out, force=force)
+    if as_json_text:
+        click.echo(json.dumps({"kind": built.kind, "dims": built.dims, **asdict(measures)}, indent=2))
+        return
+    _console().print(topology_table(built, measures))
+    if out is not None:
+        click.echo(f"written to {out}")
+
+
+@cli.command()
+@click.argument("name", required=False)
+@click.option("--ranks", default=8, show_default=True, type=click.IntRange(min=1), help="N of the trace.")
+@click.option("--collective", help="Which collective to trace; default the first that it does.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="An option, e.g. order=near or dims=4,2."
+)
+def algorithms(name: str | None, ranks: int, collective: str | None, settings: tuple[str, ...]) -> None:
+    """List the algorithms, or trace one step by step."""
+    from algorithms.registry import ALGORITHMS, build
+    from simulator.scenario.errors import did_you_mean
+    from simulator.scenario.tables import algorithm_lines, algorithms_table, flow_table, trace_table
+
+    console = _console()
+    if name is None:
+        console.print(algorithms_table())
+        return
+    if name not in ALGORITHMS:
+        raise click.UsageError(f'there is no algorithm "{name}"{did_you_mean(name, ALGORITHMS)}')
+    algorithm = ALGORITHMS[name]
+    for line in algorithm_lines(algorithm):
+        click.echo(line)
+    options = _settings(settings)
+    if "dims" in algorithm.options:
+        options.setdefault("dims", (ranks,))
+    kind = collective or algorithm.collectives[0]
+    chunks = build(name, kind, ranks, ranks, **options).collective.chunks
+    schedule = build(name, kind, ranks, chunks, **options)
+    console.print(trace_table(schedule))
+    if "dims" in algorithm.options:
+        console.print(flow_table(options["dims"], chunks))
+
+
+def _settings(settings: Sequence[str]) -> dict[str, Any]:
+    """Options from KEY=VALUE words: whole numbers, lists with commas, or words."""
+    options: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key:
+            raise click.UsageError(f'found "{setting}", expected KEY=VALUE, e.g. order=near')
+        values = tuple(int(v) if v.lstrip("-").isdigit() else v for v in text.split(","))
+        listed = "," in text or key in ("dims", "algorithms")
+        options[key] = values if listed else values[0]
+    return options
+
+
+def _load_all(files: Sequence[Path]) -> list[Scenario]:
+    """Every scenario, or everything that is wrong in any of the files."""
+    from simulator.scenario.errors import ScenarioErrors
+    from simulator.scenario.load import load
+
+    scenarios, wrong = [], []
+    for file in files:
+        try:
+            scenarios.append(load(file))
+        except ScenarioErrors as error:
+            wrong.append(str(error))
+    if wrong:
+        click.echo("\n".join(wrong), err=True)
+        sys.exit(WRONG)
+    return scenarios
+
+
+def _expand(paths: Sequence[Path]) -> list[Path]:
+    """Files, and the YAML files of folders in order of name."""
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = sorted(p for p in path.rglob("*") if p.suffix in (".yaml", ".yml") and p.is_file())
+        if not inside:
+            raise click.UsageError(f"{path} holds no YAML files")
+        files += inside
+    return files
+
+
+def _run_all(scenarios: Sequence[Scenario], verify: bool | None = None) -> list[Result]:
+    from simulator.scenario.run import run as run_scenario
+
+    results = []
+    for scenario in scenarios:
+        with _progress(scenario.name) as report:
+            results.append(run_scenario(scenario, verify=verify, report=report))
+        for warning in results[-1].warnings:
+            click.echo(f"{scenario.source.file}: warning: {warning}", err=True)
+    return results
+
+
+def _print_results(results: Sequence[Result]) -> None:
+    from simulator.scenario.tables import flow_table, results_table
+
+    console = _console()
+    console.print(results_table(results))
+    for result in results:
+        if result.schedule.algorithm == "hierarchical":
+            console.print(flow_table(result.dims, result.scenario.collective.size))
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=WIDE)
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Report | None]:
+    """A bar on standard error for what takes over a second, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    began = time.monotonic()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, visible=False)
+
+        def report(stage: str, done: int, total: int) -> None:
+            shown = time.monotonic() - began > 1
+            bar.update(task, description=f"{name}: {stage}", completed=done, total=total, visible=shown)
+
+        yield report
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    try:
+        cli.main(
+            args=None if arguments is None else list(arguments), prog_name="collsim", standalone_mode=False
+        )
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # the reader has gone; keep the interpreter from complaining when it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FAILED)
+    except Exception as error:
+        from algorithms.errors import ScheduleError
+        from topologies.errors import CollsimError
+
+        # imported here only: `--help` should not load the whole house
+        if not isinstance(error, CollsimError):
+            raise
+        click.echo(str(error), err=True)
+        proof_failed = isinstance(error, ScheduleError) and not error.at
+        sys.exit(FAILED if proof_failed else WRONG)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Writing results: nothing half-written, nothing overwritten unasked."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulator.scenario.result import HEADER, as_json, timeline_rows
+from topologies.errors import CollsimError
+
+if TYPE_CHECKING:
+    from simulator.scenario.run import Result
+    from topologies.topology import Topology
+
+
+class OutputError(CollsimError):
+    """A place that cannot be written, or must not be."""
+
+
+def write_results(results: Sequence[Result], folder: Path, *, force: bool = False) -> list[Path]:
+    """Write each result's files: result.json, timeline.csv, timeline.png and timeline.svg.
+
+    One result goes into the folder itself, several into a folder each, named after the scenario.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    folder : Path
+        New or empty, unless `force`.
+    force : bool
+        Overwrite what is there.
+
+    Raises
+    ------
+    OutputError
+        If the folder is in use or cannot be written, or two scenarios have the same name.
+    """
+    check_folder(folder, force=force)
+    names = [_slug(result.scenario.name) for result in results]
+    twins = {name for name in names if names.count(name) > 1}
+    if len(results) > 1 and twins:
+        raise OutputError(f'two scenarios would be written to "{min(twins)}"; give them different names')
+
+    def fill(target: Path) -> None:
+        for result, name in zip(results, names, strict=True):
+            home = target if len(results) == 1 else target / name
+            home.mkdir(exist_ok=True)
+            _fill_folder(result, home)
+
+    return _write_folder(folder, fill)
+
+
+def check_folder(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that holds something, or a path that is no folder.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is not a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise OutputError(f"{folder} is not empty; --force overwrites what is there")
+
+
+def _slug(name: str) -> str:
+    """A scenario's name as the name of a folder."""
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "scenario"
+
+
+def _fill_folder(result: Result, folder: Path) -> None:
+    from plots.style import save
+    from plots.timeline import Marker, timeline_figure
+
+    (folder / "result.json").write_text(as_json([result]), encoding="utf-8")
+    with (folder / "timeline.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(HEADER)
+        writer.writerows(timeline_rows(result))
+    bounds = {
+        "closed form": result.analytic,
+        "latency bound": result.bounds.latency,
+        "bandwidth bound": result.bounds.bandwidth,
+        "reduction bound": result.bounds.reduction,
+    }
+    markers = [Marker(label, seconds) for label, seconds in bounds.items() if seconds]
+    figure = timeline_figure(
+        result.timeline, result.schedule, result.topology, title=result.scenario.name, markers=markers
+    )
+    save(figure, folder / "timeline.png")
+    save(figure, folder / "timeline.svg")
+
+
+def _write_folder(folder: Path, fill: Callable[[Path], None]) -> list[Path]:
+    """Fill a hidden folder beside the real one, then move what is in it."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        hidden = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise OutputError(f"cannot write {folder}: {error.strerror}") from None
+    try:
+        fill(hidden)
+        files = sorted(path.relative_to(hidden) for path in hidden.rglob("*") if path.is_file())
+        for file in files:
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (hidden / file).replace(folder / file)
+    except OSError as error:
+        raise OutputError(f"cannot write {folder}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+    return [folder / file for file in files]
+
+
+def write_topology_picture(topology: Topology, path: Path, *, force: bool = False) -> None:
+    """Draw a topology into a PNG or SVG file.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and `force` is not given, or it cannot be written.
+    """
+    from plots.style import save
+    from plots.topology import topology_figure
+
+    if path.suffix not in (".png", ".svg"):
+        raise OutputError(f"{path} must end in .png or .svg")
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists; --force overwrites it")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(topology_figure(topology), path)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}") from None

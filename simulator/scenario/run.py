@@ -1,0 +1,243 @@
+"""Running a scenario: topology, schedule, proof, plan, timeline, and what they amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from algorithms.bounds import Bounds, lower_bounds
+from algorithms.congestion import congestion_factor
+from algorithms.counts import Counts, count
+from algorithms.hierarchical import hybrid_dims
+from algorithms.platform import platforms
+from algorithms.proof import prove
+from algorithms.registry import build, rounds
+from algorithms.rounds import closed_form
+from simulator.engine.engines import simulate
+from simulator.engine.lower import lower, placement
+from simulator.scenario.errors import ScenarioErrors
+from topologies.clock import to_seconds
+from topologies.errors import CollsimError
+from topologies.registry import TOPOLOGIES
+
+if TYPE_CHECKING:
+    from algorithms.schedule import Schedule
+    from simulator.engine.timeline import Timeline
+    from simulator.scenario.models import Scenario
+    from topologies.topology import Topology
+
+Report = Callable[[str, int, int], None]
+"""Told (stage, done, of how many) while a scenario runs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What came of a scenario.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    topology : Topology
+    schedule : Schedule
+    timeline : Timeline
+    counts : Counts
+    bounds : Bounds
+        Seconds.
+    congestion_factor : float or None
+        None where M is 0.
+    analytic : float or None
+        Seconds of the algorithm's closed form with this topology's alpha, beta and gamma; None
+        where the topology has no one alpha and beta.
+    verified : str
+        `full`, or `no`.
+    warnings : tuple of str
+        What a person should know about the scenario.
+    """
+
+    scenario: Scenario
+    topology: Topology
+    schedule: Schedule
+    timeline: Timeline
+    counts: Counts
+    bounds: Bounds
+    congestion_factor: float | None
+    analytic: float | None
+    verified: str
+    warnings: tuple[str, ...]
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds."""
+        return to_seconds(self.timeline.time)
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """p_0 x p_1 x ... along which the algorithm works."""
+        return tuple(_options(self.scenario, self.topology).get("dims", (self.schedule.ranks,)))
+
+    @property
+    def gap(self) -> float | None:
+        """Simulated time over the best lower bound."""
+        return self.time / self.bounds.best if self.bounds.best > 0 else None
+
+    @property
+    def algbw(self) -> float | None:
+        """M over time, bytes/s, as nccl-tests define it."""
+        return self.scenario.collective.size / self.time if self.time > 0 else None
+
+    @property
+    def busbw(self) -> float | None:
+        """Algbw times the share of M that a link must carry, as nccl-tests define it; None at N = 1."""
+        ranks = self.schedule.ranks
+        if ranks == 1 or self.algbw is None:
+            return None
+        return self.algbw * (2 if self.schedule.collective.kind == "allreduce" else 1) * (ranks - 1) / ranks
+
+
+def run(scenario: Scenario, *, verify: bool | None = None, report: Report | None = None) -> Result:
+    """Build, prove, simulate and judge a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As `load` gives it.
+    verify : bool, optional
+        Overrules the scenario's own `verify`.
+    report : callable, optional
+        Told of the progress.
+
+    Raises
+    ------
+    ScenarioErrors
+        If the parts do not fit each other; names the place in the file.
+    ScheduleError
+        If the schedule does not compute the collective.
+    """
+    tell = report or _silent
+    tell("build", 0, 1)
+    choice = scenario.collective
+    topology = build_topology(scenario)
+    with _placed(scenario, "collective"):
+        schedule = build(
+            choice.algorithm, choice.kind, topology.ranks, choice.size, **_options(scenario, topology)
+        )
+    proven = scenario.verify == "full" if verify is None else verify
+    if proven:
+        tell("prove", 0, 1)
+        prove(schedule)
+    tell("plan", 0, 1)
+    with _placed(scenario, "network"):
+        placement(scenario.network, topology.ranks)
+    with _placed(scenario):
+        plan = lower(schedule, topology, scenario.network, scenario.reduction, scenario.delay)
+    timeline = simulate(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
+    return _judge(scenario, topology, schedule, timeline, "full" if proven else "no")
+
+
+def build_topology(scenario: Scenario) -> Topology:
+    """Topology of a scenario.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be built; names the place in the file.
+    """
+    with _placed(scenario, "topology"):
+        return TOPOLOGIES[scenario.topology.kind](**scenario.topology.parameters)
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    """Report nothing."""
+
+
+@contextmanager
+def _placed(scenario: Scenario, *block: str) -> Iterator[None]:
+    """Give an error its place in the scenario's file."""
+    try:
+        yield
+    except CollsimError as error:
+        if isinstance(error, ScenarioErrors):
+            raise
+        at = _where(block, error.at)
+        raise ScenarioErrors([scenario.source.error(error.message, at)]) from None
+
+
+def _where(block: tuple[str, ...], at: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Path in the file: inside the block, or in `network` for what only it can say."""
+    if not block and at and at[0] in ("placement", "direct_links_only"):
+        return ("network", *at)
+    return (*block, *at)
+
+
+def _options(scenario: Scenario, topology: Topology) -> dict[str, Any]:
+    """The algorithm's options; dims default to the topology's own."""
+    options = dict(scenario.collective.options)
+    if scenario.collective.algorithm == "hierarchical":
+        options.setdefault("dims", topology.dims)
+    return options
+
+
+def _judge(
+    scenario: Scenario, topology: Topology, schedule: Schedule, timeline: Timeline, verified: str
+) -> Result:
+    counts = count(schedule)
+    place = placement(scenario.network, topology.ranks)
+    bounds = lower_bounds(
+        schedule.collective,
+        topology,
+        model=scenario.network.model,
+        reduction=scenario.reduction.bandwidth if scenario.reduction else None,
+        placement=place,
+        messages=_busiest(schedule),
+    )
+    return Result(
+        scenario,
+        topology,
+        schedule,
+        timeline,
+        counts,
+        bounds,
+        congestion_factor(schedule, topology, place),
+        _analytic(scenario, topology),
+        verified,
+        tuple(_warnings(scenario, topology)),
+    )
+
+
+def _busiest(schedule: Schedule) -> int:
+    """Most messages that a rank sends or receives."""
+    ends = (np.bincount(end, minlength=1).max() for end in (schedule.src, schedule.dst))
+    return int(max(ends)) if len(schedule) else 0
+
+
+def _analytic(scenario: Scenario, topology: Topology) -> float | None:
+    """The closed form, priced with the topology's alpha and beta along each dimension."""
+    choice, options = scenario.collective, _options(scenario, topology)
+    dims: tuple[int, ...] = tuple(options.get("dims", (topology.ranks,)))
+    if choice.algorithm == "hybrid":
+        dims = hybrid_dims(topology.ranks)
+    reduction = scenario.reduction
+    priced = platforms(
+        topology,
+        dims,
+        scenario.network.model,
+        reduction.bandwidth if reduction else None,
+        reduction.mode if reduction else "after",
+    )
+    if priced is None:
+        return None
+    return float(
+        closed_form(rounds(choice.algorithm, choice.kind, topology.ranks, choice.size, **options), priced)
+    )
+
+
+def _warnings(scenario: Scenario, topology: Topology) -> Iterator[str]:
+    if topology.kind == "crossbar" and scenario.network.model == "store_and_forward":
+        yield (
+            "under store_and_forward a message pays the crossbar twice, up and down; "
+            "the textbook's one-port machine is a crossbar under cut_through"
+        )

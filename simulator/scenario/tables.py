@@ -1,0 +1,168 @@
+"""Results, topologies and schedules as tables on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+
+from algorithms.hierarchical import level_flow
+from algorithms.registry import ALGORITHMS
+from algorithms.trace import TracedStep, ranges_text, trace
+from simulator.scenario.units import format_bandwidth, format_bytes, format_time
+
+if TYPE_CHECKING:
+    from algorithms.catalogue import Algorithm
+    from algorithms.schedule import Schedule
+    from simulator.scenario.run import Result
+    from topologies.measures import Measures
+    from topologies.topology import Topology
+
+NOTHING = "-"
+SHOWN = 16
+"""Transfers of a step that a table names one by one."""
+
+
+def _table(*headers: str, title: str | None = None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+    for header in headers:
+        left = header in {
+            "scenario",
+            "algorithm",
+            "collective",
+            "name",
+            "transfers",
+            "closed form",
+            "source",
+            "proof",
+        }
+        table.add_column(header, justify="left" if left else "right", overflow="fold")
+    return table
+
+
+def results_table(results: Iterable[Result]) -> Table:
+    """A row a scenario."""
+    table = _table(
+        "scenario",
+        "N",
+        "collective",
+        "algorithm",
+        "size",
+        "steps",
+        "time",
+        "closed form",
+        "bound",
+        "gap",
+        "busbw",
+        "proof",
+    )
+    for result in results:
+        fallback = f" ({result.schedule.fallback})" if result.schedule.fallback else ""
+        table.add_row(
+            result.scenario.name,
+            str(result.schedule.ranks),
+            result.schedule.collective.kind,
+            result.schedule.algorithm + fallback,
+            format_bytes(result.scenario.collective.size),
+            str(result.counts.steps),
+            format_time(result.time),
+            NOTHING if result.analytic is None else format_time(result.analytic),
+            format_time(result.bounds.best),
+            NOTHING if result.gap is None else f"{result.gap:.3f}",
+            NOTHING if result.busbw is None else format_bandwidth(result.busbw),
+            result.verified,
+        )
+    return table
+
+
+def flow_table(dims: Sequence[int], size: int) -> Table:
+    """What each level of a hierarchical ReduceScatter takes in and gives out."""
+    table = _table("level", "ranks", "input / rank", "output / rank", title="data volume by level")
+    for flow in level_flow(dims, size):
+        table.add_row(
+            str(flow.level), str(flow.ranks), format_bytes(round(flow.taken)), format_bytes(round(flow.given))
+        )
+    return table
+
+
+def topology_table(topology: Topology, measures: Measures) -> Table:
+    """Measures of a topology."""
+    table = _table("name", "value", title=f"{topology.kind}, dims {' x '.join(map(str, topology.dims))}")
+    exact = "" if measures.bisection_exact else " (of the natural halves)"
+    rows = (
+        ("ranks", str(measures.ranks)),
+        ("switches", str(measures.switches)),
+        ("links", f"{measures.links} directed"),
+        ("links out of a rank", _span(measures.degree)),
+        ("links into a rank", _span(measures.in_degree)),
+        ("diameter", f"{measures.diameter} hops, {format_time(measures.alpha_diameter)}"),
+        (
+            "bisection",
+            f"{measures.bisection_links} links, {format_bandwidth(measures.bisection_bandwidth)}{exact}",
+        ),
+    )
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _span(pair: tuple[int, int]) -> str:
+    return str(pair[0]) if pair[0] == pair[1] else f"{pair[0]} to {pair[1]}"
+
+
+def algorithms_table() -> Table:
+    """The catalogue."""
+    table = _table("algorithm", "collective", "closed form", "source")
+    for algorithm in ALGORITHMS.values():
+        table.add_row(algorithm.name, ", ".join(algorithm.collectives), algorithm.formula, algorithm.source)
+    return table
+
+
+def algorithm_lines(algorithm: Algorithm) -> list[str]:
+    """What the catalogue says of an algorithm."""
+    return [
+        algorithm.summary,
+        f"collectives  {', '.join(algorithm.collectives)}",
+        f"options      {', '.join(algorithm.options) or 'none'}",
+        f"closed form  {algorithm.formula}",
+        f"exact on     {algorithm.ideal}",
+        f"source       {algorithm.source}",
+    ]
+
+
+def trace_table(schedule: Schedule) -> Table:
+    """The schedule step by step; sizes in units of the full vector M."""
+    size = schedule.collective.size
+    title = f"{schedule.algorithm} {schedule.collective.kind}, N = {schedule.ranks}"
+    table = _table("step", "transfers", "message", "live / rank after", title=title)
+    several = bool(schedule.channel.any())
+    for step in trace(schedule):
+        number = f"{step.step + 1}" + (f" ({step.channel})" if several else "")
+        table.add_row(number, _moves(step), _share(step.sent, size), _share(step.live, size))
+    return table
+
+
+def _moves(step: TracedStep) -> str:
+    pairs = step.pairs()
+    if pairs is not None:
+        parts = [f"({a},{b})" for a, b in pairs]
+    else:
+        parts = [f"{move.src}->{move.dst}:{ranges_text(move.chunks, ",")}" for move in step.moves]
+    more = f" ... {len(step.moves)} transfers" if len(parts) > SHOWN else ""
+    return " ".join(parts[:SHOWN]) + more
+
+
+def _share(span: tuple[int, int], size: int) -> str:
+    """Bytes in units of M: M/4, or 3M/8 to M."""
+    low, high = (_fraction(Fraction(amount, size) if size else Fraction(0)) for amount in span)
+    return low if low == high else f"{low} to {high}"
+
+
+def _fraction(share: Fraction) -> str:
+    if share.numerator == 0:
+        return "0"
+    times = "" if share.numerator == 1 else str(share.numerator)
+    return f"{times}M" + ("" if share.denominator == 1 else f"/{share.denominator}")

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pytest
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+
+from plots import save, topology_figure
+from plots.layout import layout
+from tests.topologies.topology_examples import CARD, EXAMPLES, NODE, RACK, ladder_links, shared
+from topologies import (
+    TOPOLOGIES,
+    CollsimError,
+    CustomLink,
+    CustomNodes,
+    Level,
+    Topology,
+    crossbar,
+    custom,
+    full_mesh,
+    hypercube,
+    multilevel,
+    ring,
+)
+
+ALL = [
+    pytest.param(TOPOLOGIES[kind](**arguments), id=f"{kind}-{i}")
+    for kind, several in EXAMPLES.items()
+    for i, arguments in enumerate(several)
+]
+
+PROGRAM = """
+import sys
+from plots import save, topology_figure
+from topologies import CustomLink, CustomNodes, Level, Shared, custom, multilevel
+node = Level("node", 3, "ring", 16e9, uplink=Shared(2))
+links = [CustomLink(i, i + 1, 1e9, direction="one") for i in range(7)] + [CustomLink(7, "hub", 2e9)]
+levels = topology_figure(multilevel([Level("card", 4, "full_mesh", 64e9, 1e-6), node]))
+graph = topology_figure(custom(CustomNodes(8, ["hub"]), links))
+for figure, path in zip((levels, levels, graph, graph), sys.argv[1:], strict=True):
+    save(figure, path)
+"""
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def legend(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
+    names = ("levels.svg", "levels.png", "custom.svg", "custom.png")
+    runs = [[str(tmp_path / f"{run}-{name}") for name in names] for run in "ab"]
+    for files in runs:
+        subprocess.run([sys.executable, "-c", PROGRAM, *files], check=True)
+    written = [[Path(file).read_bytes() for file in files] for files in runs]
+    assert written[0] == written[1]
+    assert len(list(tmp_path.iterdir())) == 8
+
+
+@pytest.mark.parametrize("topology", ALL)
+def test_every_rank_is_labelled_and_every_level_named(topology: Topology) -> None:
+    figure = topology_figure(topology)
+    shown = texts(figure)
+    assert [shown.count(str(rank)) for rank in range(topology.ranks)] == [1] * topology.ranks
+    if not topology.levels:
+        assert figure.legends == []
+        return
+    entries = legend(figure)
+    assert all(entries[i].startswith(f"{level}: ") for i, level in enumerate(topology.levels))
+
+
+CROWDED = [
+    multilevel([Level("a", 3, "switch", 64e9), Level("b", 27, "switch", 8e9)]),
+    multilevel([Level("a", 3, "switch", 64e9), shared(Level("b", 49, "switch", 8e9), 1)]),
+    multilevel([Level("a", 2, "ring", 64e9), shared(Level("b", 1, "ring", 8e9), 1)]),
+    multilevel([Level("a", 1, "switch", 64e9), Level("b", 1, "switch", 8e9), Level("c", 1, "switch", 1e9)]),
+    multilevel([Level("a", 30, "switch", 64e9), Level("b", 2, "line", 8e9)]),
+]
+
+
+@pytest.mark.parametrize("topology", [*ALL, *CROWDED])
+def test_no_two_nodes_stand_on_each_other(topology: Topology) -> None:
+    points = layout(topology).points
+    assert points.shape == (len(topology.nodes), 2)
+    assert np.isfinite(points).all()
+    apart = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1)) + np.eye(len(points))
+    assert apart.min() > 0.01 * max(np.ptp(points, axis=0).max(), 1e-9)
+
+
+@pytest.mark.parametrize("topology", ALL)
+def test_ranks_and_switches_have_a_mark_each(topology: Topology) -> None:
+    figure = topology_figure(topology)
+    ranks, switches = (c for c in figure.axes[0].collections if isinstance(c, PathCollection))
+    assert len(np.asarray(ranks.get_offsets())) == topology.ranks
+    assert len(np.asarray(switches.get_offsets())) == len(topology.nodes) - topology.ranks
+
+
+def test_groups_lie_in_their_discs() -> None:
+    topology = multilevel([CARD, shared(NODE, 4), shared(RACK, 2)])
+    places = layout(topology)
+    cards = [hull for hull in places.hulls if hull.level == 0]
+    nodes = [hull for hull in places.hulls if hull.level == 1]
+    assert (len(cards), len(nodes)) == (6, 3)
+    for size, hulls in ((4, cards), (8, nodes)):
+        for rank in range(24):
+            x, y = places.points[rank]
+            inside = [np.hypot(x - hull.x, y - hull.y) < hull.radius for hull in hulls]
+            assert [i for i, is_in in enumerate(inside) if is_in] == [rank // size]
+
+
+def test_legend_says_how_fast() -> None:
+    assert legend(topology_figure(ring(8, 64e9, 1e-6))) == ["ring: 64 GB/s, 1 us"]
+    assert legend(topology_figure(crossbar(4, 12.5e6, overhead=1e-6))) == [
+        "crossbar: 12.5 MB/s, 0 s, overhead 1 us",
+        "switch",
+    ]
+    assert legend(topology_figure(multilevel([CARD, shared(RACK, 2)]))) == [
+        "card: 64 GB/s, 1 us",
+        "rack: 8 GB/s, 5 us, 2 in parallel",
+        "3 switches",
+    ]
+    mixed = [CustomLink(0, 1, 1e9), CustomLink(1, 2, 2e12, 5e-9, count=3)]
+    assert legend(topology_figure(custom(CustomNodes(3), mixed))) == [
+        "link: 1 GB/s to 2 TB/s, 0 s to 5 ns, up to 3 in parallel"
+    ]
+
+
+def test_parallel_links_are_counted() -> None:
+    links = [
+        CustomLink(0, "spine", 1e9, count=4),
+        CustomLink("spine", 1, 1e9, count=3, direction="one"),
+        CustomLink(1, "spine", 1e9),
+    ]
+    shown = texts(topology_figure(custom(CustomNodes(2, ["spine"]), links)))
+    assert sorted(shown) == ["0", "1", "spine", "x1/x4", "x4"]
+
+
+def test_one_way_links_are_arrows() -> None:
+    def arrows(topology: Topology) -> int:
+        return sum(isinstance(patch, FancyArrowPatch) for patch in topology_figure(topology).axes[0].patches)
+
+    assert arrows(ring(8, 64e9)) == 0
+    assert arrows(ring(8, 64e9, direction="one")) == 8
+
+
+def test_the_ladder_is_drawn_as_a_ladder() -> None:
+    points = layout(custom(CustomNodes(8), ladder_links())).points
+    for row in ([4, 0, 2, 6], [5, 1, 3, 7]):
+        assert (np.diff(points[row, 0]) > 0.5).all()
+    assert (points[[4, 0, 2, 6], 1] > points[[5, 1, 3, 7], 1] + 0.5).all()
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        ring(1024, 64e9),
+        hypercube(10, 64e9),
+        full_mesh(256, 64e9),
+        crossbar(1024, 64e9),
+        multilevel([Level("a", 8, "full_mesh", 64e9), shared(Level("b", 32, "ring", 8e9), 2)]),
+        custom(CustomNodes(256), [CustomLink(i, (i + k) % 256, 1e9) for i in range(256) for k in (1, 16)]),
+    ],
+    ids=lambda topology: topology.kind,
+)
+def test_large_topologies_are_drawn_fast_and_without_labels(topology: Topology, tmp_path: Path) -> None:
+    start = perf_counter()
+    figure = topology_figure(topology)
+    save(figure, tmp_path / "large.png")
+    assert perf_counter() - start < 10
+    assert texts(figure) == []
+
+
+def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
+    figure = topology_figure(ring(3, 64e9))
+    with pytest.raises(CollsimError, match=r"\.svg or \.png"):
+        save(figure, tmp_path / "ring.bmp")
+    with pytest.raises(FileNotFoundError):
+        save(figure, tmp_path / "missing" / "ring.png")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "ring.svg").write_text("old")
+    save(figure, str(tmp_path / "ring.svg"))
+    assert "<svg" in (tmp_path / "ring.svg").read_text()
+
+
+def test_a_failing_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure, target = topology_figure(ring(3, 64e9)), tmp_path / "ring.png"
+    target.write_text("old")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save(figure, target)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("ring.png", "old")]
+
+
+def test_pyplot_stays_out() -> None:
+    code = "import plots, sys; sys.exit('matplotlib.pyplot' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
