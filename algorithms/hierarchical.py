@@ -223,5 +223,4 @@ def hybrid(kind: str, ranks: int, size: int) -> Schedule:
 
 def hybrid_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
     """Ring over m on M, then halving over 2^k on M/m."""
-    flat = hierarchical_rounds(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])
-    return tuple(replace(turn, level=0) for turn in flat)
+    return hierarchical_rounds(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])

@@ -99,8 +99,8 @@ def _rows(lanes: Lanes, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]
 
 def coverage(
     row: NDArray[np.int64],
-    start: NDArray[np.float64],
-    stop: NDArray[np.float64],
+    start: NDArray[np.floating],
+    stop: NDArray[np.floating],
     shape: tuple[int, int],
 ) -> NDArray[np.float64]:
     """Sum over intervals of the part of each bin that they cover, by row.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from matplotlib import colormaps
@@ -15,6 +15,8 @@ from simulator.engine.clock import femtoseconds
 from simulator.engine.plan import LINK, NO_TRANSFER, REDUCER, START
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from topologies.topology import Topology
 
 _INK, _WAIT, _DELAY, _ZEBRA = "#222222", "#8a8a8a", "#b8b8b8", "#f6f6f6"
-_HAIRLINE = 0.0006
 _SEEN = 0.001
 _WIDE = 0.006
 _MOST_NUMBERS = 400
@@ -160,11 +161,12 @@ def _boxes(
     right: NDArray[np.float64],
     top: NDArray[np.float64],
     bottom: NDArray[np.float64],
-) -> NDArray[np.float64]:
+) -> Sequence[Any]:
     """Corners of rectangles, shape (rectangles, 4, 2)."""
     x = np.stack([left, right, right, left], axis=1)
     y = np.stack([top, top, bottom, bottom], axis=1)
-    return np.stack([x, y], axis=2)
+    # matplotlib takes one array at once, though its types ask for a list
+    return cast("Sequence[Any]", np.stack([x, y], axis=2))
 
 
 def _draw_holds(
@@ -174,8 +176,10 @@ def _draw_holds(
     low, high = room
     inset = 0.14 * (high - low)
     lower = (low + inset, high - inset)
-    right = np.maximum(chart.release, chart.grant + _HAIRLINE * span)
-    wide = right - chart.grant > _WIDE * span
+    held = chart.release - chart.grant
+    wide, seen = held > _WIDE * span, held > _SEEN * span
+    # what takes no time is still a line
+    line = np.where(wide, 0.5 * (chart.bottom - chart.top), np.where(seen, 0.4, 1.0))
     reduction = chart.kind == REDUCER
     legend = []
     for name, own, part, hatch in (
@@ -193,10 +197,10 @@ def _draw_holds(
         frame = np.where(wide[own, None] & (hatch is None), 1.0, _mixed(colours[own], 0.0, 0.25))
         axes.add_collection(
             PolyCollection(
-                _boxes(chart.grant[own], right[own], top[own], bottom[own]),
+                _boxes(chart.grant[own], chart.release[own], top[own], bottom[own]),
                 facecolors=fill,
                 edgecolors=frame,
-                linewidths=np.where(wide[own], 0.5, 0.4),
+                linewidths=line[own],
                 hatch=hatch,
                 zorder=2,
                 label=name,
@@ -234,7 +238,8 @@ def _draw_overhead(axes: Axes, chart: Bars, room: tuple[float, float]) -> list[P
     own = chart.overhead > 0
     if not own.any():
         return []
-    top, bottom = chart.heights(*room)
+    low, high = room
+    top, bottom = chart.heights(low + 0.03, high - 0.03)
     stop = np.minimum(chart.grant + chart.overhead, chart.release)
     boxes = _boxes(chart.grant[own], stop[own], top[own], bottom[own])
     axes.add_collection(
@@ -256,7 +261,7 @@ def _draw_waits(axes: Axes, chart: Bars) -> list[Patch]:
             boxes,
             facecolors=_WAIT,
             edgecolors=_INK,
-            alpha=0.35,
+            alpha=0.22,
             hatch="//////",
             linewidths=0.4,
             zorder=2,
@@ -287,7 +292,7 @@ def _number(
             str(chart.step[i]),
             ha="center",
             va="center_baseline",
-            fontsize=min(8.0, 0.55 * size),
+            fontsize=min(8.0, 0.62 * size),
             color=_INK if light[i] else "white",
             zorder=3,
         )
@@ -296,7 +301,7 @@ def _number(
 def _key(name: str) -> Patch:
     """Entry of the legend."""
     tone = "#5b7a99"
-    looks = {
+    looks: dict[str, dict[str, Any]] = {
         "transfer": {"facecolor": tone, "edgecolor": "#37495c"},
         "reduction": {"facecolor": "#d3dde6", "edgecolor": tone, "hatch": "/////"},
         "delay": {"facecolor": _DELAY, "edgecolor": _INK},
@@ -304,5 +309,4 @@ def _key(name: str) -> Patch:
         "overhead": {"facecolor": "#3f5265", "edgecolor": "#37495c"},
         "queueing": {"facecolor": "#d4d4d4", "edgecolor": "#666666", "hatch": "//////"},
     }
-    look = {"linewidth": 0.5, **looks[name]}
-    return Patch(label=name, **look)
+    return Patch(label=name, **{"linewidth": 0.5, **looks[name]})

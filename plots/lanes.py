@@ -101,7 +101,7 @@ def by_rank(plan: Plan, topology: Topology, *, role_first: bool = False) -> Lane
 
 
 def _ends(plan: Plan, topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(rank, role) of each resource at its beginning and at its end, and the level of links between switches."""
+    """Rank and role of each resource at its beginning and at its end; level of links between switches."""
     kind, which = plan.resources.kind, plan.resources.which.astype(np.int64)
     rank = np.tile(which, (2, 1))
     role = np.full(rank.shape, HIDDEN)

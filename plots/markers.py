@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -83,10 +83,12 @@ def layout(markers: Sequence[Marker], time: float, inches: float) -> tuple[tuple
     last = max([time, *(marker.time_seconds for marker in finite)])
     end = min(last, _BEYOND * time) if time else last
     simulated = Marker("time", time)
-    clusters = _merge([simulated, *finite], end)
+    # a cluster stands where its first does, and that is the simulated time if it is there
+    clusters = [
+        sorted(c, key=lambda marker: marker is not simulated) for c in _merge([simulated, *finite], end)
+    ]
     drawn = [
-        (_text(cluster, end), min(_chosen(cluster, simulated).time_seconds, end), simulated in cluster)
-        for cluster in clusters
+        (_text(cluster, end), min(cluster[0].time_seconds, end), simulated in cluster) for cluster in clusters
     ]
     return _stagger(drawn, end or 1.0, inches), end
 
@@ -103,10 +105,6 @@ def _merge(markers: Iterable[Marker], end: float) -> list[list[Marker]]:
     return clusters
 
 
-def _chosen(cluster: Sequence[Marker], simulated: Marker) -> Marker:
-    return simulated if simulated in cluster else cluster[0]
-
-
 def _text(cluster: Sequence[Marker], end: float) -> str:
     """Names with their times, those that read the same only once: `time = analytic 2 us`."""
     names: dict[str, list[str]] = {}
@@ -120,27 +118,34 @@ def _stagger(drawn: Sequence[tuple[str, float, bool]], end: float, inches: float
     """Give every label the lowest row in which it crosses no other label, nor a line that goes higher."""
     # from the middle outwards: what stands further out goes higher, and its line is clear of those below
     order = sorted(range(len(drawn)), key=lambda i: abs(drawn[i][1] / end - 0.5))
-    rows: dict[int, tuple[int, float, float, float]] = {}
+    labels: dict[int, _Label] = {}
     for i in order:
         text, place, _ = drawn[i]
         x, wide = place / end * inches, _CHARACTER * (len(text) + 2)
-        left, right = (x - wide, x) if x > inches / 2 else (x, x + wide)
-        row = 0
-        while any(_clash(row, x, left, right, *other) for other in rows.values()):
-            row += 1
-        rows[i] = (row, x, left, right)
+        label = _Label(0, x, x - wide, x) if x > inches / 2 else _Label(0, x, x, x + wide)
+        while any(label.clashes(other) for other in labels.values()):
+            label = replace(label, row=label.row + 1)
+        labels[i] = label
     return tuple(
-        Line(text, place, rows[i][0], place > end / 2, measured)
+        Line(text, place, labels[i].row, place > end / 2, measured)
         for i, (text, place, measured) in enumerate(drawn)
     )
 
 
-def _clash(
-    row: int, x: float, left: float, right: float, row_2: int, x_2: float, left_2: float, right_2: float
-) -> bool:
-    if row == row_2:
-        return left < right_2 and left_2 < right
-    return row < row_2 and left < x_2 < right
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """Room of a label, in inches, and the place of its line."""
+
+    row: int
+    line: float
+    left: float
+    right: float
+
+    def clashes(self, other: _Label) -> bool:
+        """Whether one stands on the other, or the other's line would cross this label on its way up."""
+        if self.row == other.row:
+            return self.left < other.right and other.left < self.right
+        return self.row < other.row and self.left < other.line < self.right
 
 
 def rows(lines: Sequence[Line]) -> int:

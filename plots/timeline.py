@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.ticker import FixedLocator, MaxNLocator
@@ -125,7 +127,8 @@ def timeline_figure(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['0->1', '1->2', '2->3', '3->0']
     """
-    with look():
+    # names are people's own: a dollar in them is no formula
+    with look(), rc_context({"text.parse_math": False}):
         if not timeline.plan.hops:
             return _nothing(schedule, title)
         shown = _lanes(timeline, topology, lanes, role_first=False)
@@ -269,7 +272,7 @@ def _name_groups(
     upright: bool = False,
 ) -> None:
     """Rule off groups of lanes, each so many inches high, and name those that have room for it."""
-    for name, first, stop in zip(groups, bounds[:-1], bounds[1:], strict=True):
+    for name, (first, stop) in zip(groups, pairwise(bounds), strict=True):
         if first:
             axes.axhline(first, color=_RULE, lw=0.6, zorder=0.5)
         if not upright and _CHARACTER * len(name) > (stop - first) * tall:
@@ -303,7 +306,7 @@ def _step_bar(figure: Figure, frame: _Frame, steps: int) -> None:
     few = steps <= _MOST_NAMED_STEPS
     bar.set_ticks(FixedLocator(range(steps)) if few else MaxNLocator(8, integer=True))
     bar.minorticks_off()
-    bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+    bar.outline.set_linewidth(0.4)
     axes.tick_params(labelsize=7.5, length=0 if few else 2, pad=2)
     x, y = 0.12 / _WIDTH, (0.25 + tall / 2) / frame.height
     figure.text(x, y, "step", va="center", fontsize=8.5, color=_INK)
@@ -352,7 +355,7 @@ def _density_figure(
     cax = figure.add_axes((0.62 / _WIDTH, 0.25 / frame.height, 2.4 / _WIDTH, 0.13 / frame.height))
     bar = figure.colorbar(image, cax=cax, orientation="horizontal")
     bar.set_ticks([0, 0.5, 1], labels=["0 %", "50 %", "100 %"], fontsize=7.5)
-    bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+    bar.outline.set_linewidth(0.4)
     cax.tick_params(length=2, pad=2)
     figure.text(0.12 / _WIDTH, 0.315 / frame.height, "busy", va="center", fontsize=8.5, color=_INK)
     return figure
@@ -362,7 +365,7 @@ def _name_rows(axes: Axes, lanes: Lanes, picture: density.Density) -> None:
     """Name some lanes, evenly within their groups."""
     bounds = [*lanes.starts().tolist(), len(lanes)]
     ticks: list[int] = []
-    for first, stop in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, stop in pairwise(bounds):
         some = max(1, round(16 * (stop - first) / len(lanes)))
         ticks += range(first, stop, -(-(stop - first) // some))
     names = [lanes.name(lane) for lane in ticks]

@@ -150,7 +150,7 @@ def _moves(step: TracedStep) -> str:
     if pairs is not None:
         parts = [f"({a},{b})" for a, b in pairs]
     else:
-        parts = [f"{move.src}->{move.dst}:{ranges_text(move.chunks, ",")}" for move in step.moves]
+        parts = [f"{move.src}->{move.dst}:{ranges_text(move.chunks, ',')}" for move in step.moves]
     more = f" ... {len(step.moves)} transfers" if len(parts) > SHOWN else ""
     return " ".join(parts[:SHOWN]) + more
 
