@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -93,13 +94,16 @@ def build(name: str, kind: str, ranks: int, size: int, **options: Any) -> Schedu
 def rounds(name: str, kind: str, ranks: int, size: int, **options: Any) -> tuple[Round, ...]:
     """Closed form of what `build` builds from the same arguments.
 
+    An option that the closed form does not name makes no difference to it.
+
     Raises
     ------
     ScheduleError
         As `build`.
     """
     algorithm, own, _ = _resolve(name, kind, ranks, options)
-    return algorithm.rounds(kind, ranks, size, **own)
+    matters = inspect.signature(algorithm.rounds).parameters
+    return algorithm.rounds(kind, ranks, size, **{key: own[key] for key in own if key in matters})
 
 
 def _resolve(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -121,15 +121,24 @@ def _stagger(drawn: Sequence[tuple[str, float, bool]], end: float, inches: float
     labels: dict[int, _Label] = {}
     for i in order:
         text, place, _ = drawn[i]
-        x, wide = place / end * inches, _CHARACTER * (len(text) + 2)
-        label = _Label(0, x, x - wide, x) if x > inches / 2 else _Label(0, x, x, x + wide)
-        while any(label.clashes(other) for other in labels.values()):
-            label = replace(label, row=label.row + 1)
-        labels[i] = label
+        others = tuple(labels.values())
+        rooms = _rooms(place / end * inches, _CHARACTER * (len(text) + 2), inches, len(others) + 1)
+        # the topmost row is always clear of others, though its line may have to cross them
+        clear = [room for room in rooms if not any(room.clashes(other) for other in others)]
+        uncrossed = (room for room in clear if not any(other.clashes(room) for other in others))
+        labels[i] = next(uncrossed, clear[0])
     return tuple(
-        Line(text, place, labels[i].row, place > end / 2, measured)
+        Line(text, place, labels[i].row, labels[i].left < labels[i].line, measured)
         for i, (text, place, measured) in enumerate(drawn)
     )
+
+
+def _rooms(x: float, wide: float, inches: float, rows: int) -> list[_Label]:
+    """Where a label may stand, best first: low rather than high, on the side that has more room."""
+    sides = [(x - wide, x), (x, x + wide)]
+    sides.sort(key=lambda side: abs(sum(side) - inches))
+    fitting = [side for side in sides if side[0] >= 0 and side[1] <= inches] or sides[:1]
+    return [_Label(row, x, *side) for row in range(rows) for side in fitting]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, TaskID
 
     from simulator.scenario.models import Scenario
     from simulator.scenario.run import Report, Result
@@ -42,7 +43,10 @@ def cli() -> None:
 @click.option("--force", is_flag=True, help="Overwrite what is in --out.")
 @click.option("--no-verify", is_flag=True, help="Do not prove the schedule on data.")
 def run(files: tuple[Path, ...], as_json_text: bool, out: Path | None, force: bool, no_verify: bool) -> None:
-    """Simulate scenarios and print what came out."""
+    """Simulate scenarios and print what came out.
+
+    A FILE is a path, or library:NAME for a scenario that comes with collsim.
+    """
     from simulator.scenario.output import check_folder, write_results
     from simulator.scenario.result import as_json
 
@@ -174,12 +178,13 @@ def _settings(settings: Sequence[str]) -> dict[str, Any]:
 def _load_all(files: Sequence[Path]) -> list[Scenario]:
     """Every scenario, or everything that is wrong in any of the files."""
     from simulator.scenario.errors import ScenarioErrors
+    from simulator.scenario.library import resolve
     from simulator.scenario.load import load
 
     scenarios, wrong = [], []
     for file in files:
         try:
-            scenarios.append(load(file))
+            scenarios.append(load(resolve(file)))
         except ScenarioErrors as error:
             wrong.append(str(error))
     if wrong:
@@ -215,10 +220,10 @@ def _run_all(scenarios: Sequence[Scenario], verify: bool | None = None) -> list[
 
 
 def _print_results(results: Sequence[Result]) -> None:
-    from simulator.scenario.tables import flow_table, results_table
+    from simulator.scenario.tables import flow_table, result_table, results_table
 
     console = _console()
-    console.print(results_table(results))
+    console.print(result_table(results[0]) if len(results) == 1 else results_table(results, console.width))
     for result in results:
         if result.schedule.algorithm == "hierarchical":
             console.print(flow_table(result.dims, result.scenario.collective.size))
@@ -236,18 +241,27 @@ def _progress(name: str) -> Iterator[Report | None]:
     if not sys.stderr.isatty():
         yield None
         return
+    began = time.monotonic()
+    with ExitStack() as stack:
+        bars: list[tuple[Progress, TaskID]] = []
+
+        def report(stage: str, done: int, total: int) -> None:
+            if time.monotonic() - began < 1:
+                return
+            if not bars:
+                bars.append(_start_bar(stack))
+            bar, task = bars[0]
+            bar.update(task, description=f"{name}: {stage}", completed=done, total=total)
+
+        yield report
+
+
+def _start_bar(stack: ExitStack) -> tuple[Progress, TaskID]:
     from rich.console import Console
     from rich.progress import Progress
 
-    began = time.monotonic()
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, visible=False)
-
-        def report(stage: str, done: int, total: int) -> None:
-            shown = time.monotonic() - began > 1
-            bar.update(task, description=f"{name}: {stage}", completed=done, total=total, visible=shown)
-
-        yield report
+    bar = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
+    return bar, bar.add_task("")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from algorithms.schedule import Schedule
     from topologies.topology import Topology
+
+TOO_LONG: Final = 2**63 - 1
+"""fs that stand for any time past what a plan may take: it is refused only if something takes that long."""
 
 
 def lower(
@@ -126,7 +129,7 @@ def _walk(
     if reduction is not None and reduces.any():
         last = (first + count - 1)[reduces]
         resource[last] = len(topology.links) + place[schedule.dst[reduces]]
-        hold[last] = _durations(size, reduction.bandwidth)[number[reduces]]
+        hold[last] = _holds(size, reduction.bandwidth)[number[reduces]]
         head[last] = reduction.mode == "streamed"
     return _Walk(count, resource, hold, head)
 
@@ -157,27 +160,27 @@ def unique_inverse(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArra
     return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[values - low]
 
 
-def _durations(sizes: NDArray[np.int64], bandwidth: float) -> NDArray[np.int64]:
-    """Femtoseconds that each size takes at a bandwidth, rounded half to even."""
-    rate = Fraction(bandwidth)
-    times = [femtoseconds(Fraction(size) / rate) for size in sizes.tolist()]
-    if times and max(times) > LONGEST:
-        raise PlanError(
-            f"a message of {int(sizes.max())} bytes takes more than 2.5 hours at {bandwidth:g} bytes/s"
-        )
+def _clipped(time: int) -> int:
+    return min(time, TOO_LONG)
+
+
+def _holds(sizes: NDArray[np.int64], bandwidth: float, overhead: float = 0.0) -> NDArray[np.int64]:
+    """Femtoseconds that a message of each size holds a resource: overhead + bytes / bandwidth."""
+    rate, fixed = Fraction(bandwidth), femtoseconds(overhead)
+    times = [_clipped(fixed + femtoseconds(Fraction(size) / rate)) for size in sizes.tolist()]
     return np.array(times, dtype=np.int64)
 
 
 def _link_holds(
     topology: Topology, sizes: NDArray[np.int64], size: NDArray[np.int64], link: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Hold of each hop: overhead + bytes / bandwidth of its link."""
-    rates, rate = np.unique(topology.links.bandwidth, return_inverse=True)
-    table = np.array([_durations(sizes, float(r)) for r in rates], dtype=np.int64).reshape(
-        len(rates), len(sizes)
-    )
-    overhead = np.array([femtoseconds(s) for s in topology.links.overhead.tolist()], dtype=np.int64)
-    return np.asarray(table[rate.ravel()[link], size] + overhead[link])
+    """Hold of each hop, from a table of the distinct links by the distinct sizes."""
+    prices = np.stack([topology.links.bandwidth, topology.links.overhead], axis=1)
+    distinct, price = np.unique(prices, axis=0, return_inverse=True)
+    table = np.empty((len(distinct), len(sizes)), dtype=np.int64)
+    for row, (bandwidth, overhead) in enumerate(distinct.tolist()):
+        table[row] = _holds(sizes, bandwidth, overhead)
+    return np.asarray(table[price.ravel()[link], size])
 
 
 def _indirect(schedule: Schedule, links: NDArray[np.integer], row: int) -> ScheduleError:
@@ -193,14 +196,16 @@ def _late_ranks(schedule: Schedule, delay: Mapping[int, float]) -> dict[int, int
     for rank in delay:
         if not 0 <= rank < schedule.ranks:
             raise TopologyError(f"there is no rank {rank} to delay", ("delay", rank))
-    return {rank: femtoseconds(delay[rank]) for rank in sorted(delay)}
+        if not 0 <= delay[rank] < float("inf"):
+            raise TopologyError(f"a delay is zero or more and finite, found {delay[rank]}", ("delay", rank))
+    return {rank: _clipped(femtoseconds(delay[rank])) for rank in sorted(delay)}
 
 
 def _resources(
     topology: Topology, reduction: Reduction | None, place: NDArray[np.int64], late: list[int]
 ) -> Resources:
     """Links, then the reducers of the topology's ranks, then a start for every late rank."""
-    latency = [femtoseconds(s) for s in topology.links.latency.tolist()]
+    latency = [_clipped(femtoseconds(s)) for s in topology.links.latency.tolist()]
     reducers = topology.ranks if reduction is not None else 0
     parts = ((LINK, np.arange(len(latency))), (REDUCER, np.arange(reducers)), (START, place[late]))
     return Resources(
@@ -270,15 +275,23 @@ def _check_length(plan: Plan) -> None:
     if plan.hold.sum(dtype=np.float64) + latency.sum(dtype=np.float64) < LONGEST:
         return
     busy = np.bincount(plan.resource, weights=plan.hold, minlength=len(plan.resources))
-    if busy.max() > LONGEST or _longest_chain(plan, latency) > LONGEST:
+    if busy.max() > LONGEST or _longest_chain(plan) > LONGEST:
         raise PlanError("the plan runs longer than 2.5 hours, past which femtoseconds do not fit 64 bits")
 
 
-def _longest_chain(plan: Plan, latency: NDArray[np.int64]) -> float:
+def _longest_chain(plan: Plan) -> int:
     """Femtoseconds of the longest chain of dependent operations, if none ever queued."""
-    operation = np.repeat(np.arange(len(plan)), np.diff(plan.hop_offset))
-    own = np.bincount(operation, weights=plan.hold.astype(np.float64) + latency, minlength=len(plan)).tolist()
+    hop_offset, hold, head = plan.hop_offset.tolist(), plan.hold.tolist(), plan.head.tolist()
+    latency = plan.resources.latency[plan.resource].tolist()
     offset, dependency = plan.dependency_offset.tolist(), plan.dependency.tolist()
-    for i in range(len(own)):
-        own[i] += max((own[d] for d in dependency[offset[i] : offset[i + 1]]), default=0.0)
-    return max(own, default=0.0)
+    finish = [0] * len(plan)
+    for i in range(len(plan)):
+        front = tail = max((finish[d] for d in dependency[offset[i] : offset[i + 1]]), default=0)
+        for hop in range(hop_offset[i], hop_offset[i + 1]):
+            granted = front if head[hop] else tail
+            released = granted + hold[hop]
+            if head[hop]:
+                released = max(released, tail)
+            front, tail = granted + latency[hop], released + latency[hop]
+        finish[i] = tail
+    return max(finish, default=0)

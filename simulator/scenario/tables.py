@@ -25,57 +25,94 @@ NOTHING = "-"
 SHOWN = 16
 """Transfers of a step that a table names one by one."""
 
+WORDS = {"scenario", "algorithm", "collectives", "name", "value", "transfers", "formula", "source", "proof"}
+"""Columns that hold words; the others hold numbers, which are set right and never broken."""
+
 
 def _table(*headers: str, title: str | None = None) -> Table:
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
     for header in headers:
-        left = header in {
-            "scenario",
-            "algorithm",
+        if header in WORDS:
+            table.add_column(header, justify="left", overflow="fold")
+        else:
+            table.add_column(header, justify="right", no_wrap=True)
+    return table
+
+
+def result_table(result: Result) -> Table:
+    """One result, a line a figure."""
+    counts, bounds, schedule = result.counts, result.bounds, result.schedule
+    table = _table("name", "value", title=result.scenario.name)
+    rows = (
+        (
             "collective",
-            "name",
-            "transfers",
-            "closed form",
-            "source",
-            "proof",
-        }
-        table.add_column(header, justify="left" if left else "right", overflow="fold")
-    return table
-
-
-def results_table(results: Iterable[Result]) -> Table:
-    """A row a scenario."""
-    table = _table(
-        "scenario",
-        "N",
-        "collective",
-        "algorithm",
-        "size",
-        "steps",
-        "time",
-        "closed form",
-        "bound",
-        "gap",
-        "busbw",
-        "proof",
+            f"{schedule.collective.kind}, {format_bytes(schedule.collective.size)}, {schedule.ranks} ranks",
+        ),
+        ("algorithm", _algorithm(result)),
+        ("steps, depth, transfers", f"{counts.steps}, {counts.depth}, {counts.transfers}"),
+        (
+            "sent by a rank, by all",
+            f"{format_bytes(counts.bytes_sent_max)}, {format_bytes(counts.bytes_sent_total)}",
+        ),
+        ("congestion factor", _number(result.congestion_factor, "{:.4g} M")),
+        ("time", format_time(result.time)),
+        ("closed form", NOTHING if result.analytic is None else format_time(result.analytic)),
+        ("bounds: latency, bandwidth", f"{format_time(bounds.latency)}, {format_time(bounds.bandwidth)}"),
+        (
+            "bounds: reduction, textbook latency",
+            f"{format_time(bounds.reduction)}, {format_time(bounds.textbook_latency)}",
+        ),
+        ("time / best bound", _number(result.gap, "{:.4g}")),
+        ("algbw, busbw", f"{_rate(result.algbw)}, {_rate(result.busbw)}"),
+        ("proof", result.verified),
     )
-    for result in results:
-        fallback = f" ({result.schedule.fallback})" if result.schedule.fallback else ""
-        table.add_row(
-            result.scenario.name,
-            str(result.schedule.ranks),
-            result.schedule.collective.kind,
-            result.schedule.algorithm + fallback,
-            format_bytes(result.scenario.collective.size),
-            str(result.counts.steps),
-            format_time(result.time),
-            NOTHING if result.analytic is None else format_time(result.analytic),
-            format_time(result.bounds.best),
-            NOTHING if result.gap is None else f"{result.gap:.3f}",
-            NOTHING if result.busbw is None else format_bandwidth(result.busbw),
-            result.verified,
-        )
+    for row in rows:
+        table.add_row(*row)
     return table
+
+
+ROOMY = 120
+"""Columns of a terminal from which on a row holds everything."""
+
+
+def results_table(results: Iterable[Result], width: int) -> Table:
+    """A row a scenario, with as many figures as `width` columns hold."""
+    rows = [_figures(result) for result in results]
+    headers = list(rows[0])
+    if width < ROOMY:
+        headers = ["scenario", "time", "closed form", "gap"]
+    table = _table(*headers)
+    for row in rows:
+        table.add_row(*(row[header] for header in headers))
+    return table
+
+
+def _figures(result: Result) -> dict[str, str]:
+    return {
+        "scenario": result.scenario.name,
+        "N": str(result.schedule.ranks),
+        "algorithm": f"{_algorithm(result)}, {result.schedule.collective.kind}",
+        "size": format_bytes(result.scenario.collective.size),
+        "steps": str(result.counts.steps),
+        "time": format_time(result.time),
+        "closed form": NOTHING if result.analytic is None else format_time(result.analytic),
+        "bound": format_time(result.bounds.best),
+        "gap": _number(result.gap, "{:.3f}"),
+        "proof": result.verified,
+    }
+
+
+def _algorithm(result: Result) -> str:
+    fallback = f" ({result.schedule.fallback})" if result.schedule.fallback else ""
+    return result.schedule.algorithm + fallback
+
+
+def _number(value: float | None, form: str) -> str:
+    return NOTHING if value is None else form.format(value)
+
+
+def _rate(value: float | None) -> str:
+    return NOTHING if value is None else format_bandwidth(value)
 
 
 def flow_table(dims: Sequence[int], size: int) -> Table:
@@ -115,7 +152,7 @@ def _span(pair: tuple[int, int]) -> str:
 
 def algorithms_table() -> Table:
     """The catalogue."""
-    table = _table("algorithm", "collective", "closed form", "source")
+    table = _table("algorithm", "collectives", "formula", "source")
     for algorithm in ALGORITHMS.values():
         table.add_row(algorithm.name, ", ".join(algorithm.collectives), algorithm.formula, algorithm.source)
     return table
@@ -140,7 +177,7 @@ def trace_table(schedule: Schedule) -> Table:
     table = _table("step", "transfers", "message", "live / rank after", title=title)
     several = bool(schedule.channel.any())
     for step in trace(schedule):
-        number = f"{step.step + 1}" + (f" ({step.channel})" if several else "")
+        number = f"{step.step}" + (f" ({step.channel})" if several else "")
         table.add_row(number, _moves(step), _share(step.sent, size), _share(step.live, size))
     return table
 

@@ -1,0 +1,54 @@
+# Two commands matter: `make demo` and `make test`. Both set up .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := scenarios/first-walk/ring-reduce-scatter-8.yaml
+
+.PHONY: help demo test setup lint types tests scenarios wheel bench format clean
+
+help:
+	@echo "make demo    run a scenario, print its table, draw its timeline into out/demo"
+	@echo "make test    run every check"
+	@echo "make bench   measure the figures of benchmarks/"
+	@echo "make format  lay the code out"
+
+demo: setup
+	$(BIN)/collsim run $(DEMO) --out out/demo --force
+	@echo "the timeline: out/demo/timeline.png"
+
+test: lint types tests scenarios wheel
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("collsim needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: setup
+	$(BIN)/mypy
+
+tests: setup
+	$(BIN)/python -m pytest --numprocesses 2
+
+scenarios: setup
+	$(BIN)/collsim check scenarios
+
+wheel: setup
+	$(BIN)/python tests/wheel_check.py
+
+bench: setup
+	$(BIN)/python benchmarks/run.py
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,48 @@
+"""Build a wheel, install it outside the checkout, and run a scenario of the library with it.
+
+What collsim depends on is taken from the environment that runs this, so nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Standard output of a command that must succeed."""
+    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))} exited with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def main() -> None:
+    """Exit with a message if the wheel does not work."""
+    with tempfile.TemporaryDirectory() as name:
+        away = Path(name)
+        run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", away, ROOT, cwd=away)
+        (wheel,) = away.glob("*.whl")
+        venv.create(away / "venv", with_pip=True)
+        python = away / "venv" / "bin" / "python"
+        run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=away)
+        packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=away).strip())
+        (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+        where = run(python, "-c", "import collsim; print(collsim.__file__)", cwd=away).strip()
+        if not Path(where).is_relative_to(away):
+            sys.exit(f"the wheel's collsim is not the one that runs: {where}")
+        collsim = away / "venv" / "bin" / "collsim"
+        printed = run(collsim, "run", "library:first-walk/ring-reduce-scatter-8", "--out", away / "out", cwd=away)
+        if "16.5221 ms" not in printed or not (away / "out" / "timeline.png").is_file():
+            sys.exit(f"the wheel ran the library's scenario, but not as it should:\n{printed}")
+    print("the wheel runs outside the checkout")
+
+
+if __name__ == "__main__":
+    main()
