@@ -1,1 +1,145 @@
-"""collsim's Python API in one place."""
+"""collsim's Python API in one place.
+
+>>> import collsim
+>>> eight = collsim.ring(8, bandwidth=64e9, latency=1e-6)
+>>> schedule = collsim.build("ring", "reduce_scatter", 8, 2**30)
+>>> collsim.prove(schedule)
+>>> collsim.simulate(schedule, eight).seconds
+0.014687064
+"""
+
+from __future__ import annotations
+
+from algorithms import (
+    ALGORITHMS,
+    COLLECTIVES,
+    COPY,
+    REDUCE,
+    Bounds,
+    Collective,
+    Counts,
+    Lists,
+    Platform,
+    Ranges,
+    Round,
+    Schedule,
+    ScheduleError,
+    assemble,
+    beside,
+    build,
+    closed_form,
+    congestion_factor,
+    count,
+    dual,
+    fold,
+    lower_bounds,
+    make_collective,
+    on,
+    platforms,
+    prove,
+    rounds,
+    textbook_bounds,
+    then,
+    together,
+    trace,
+)
+from plots.timeline import Marker, timeline_figure
+from plots.topology import topology_figure
+from simulator.engine.engines import run_plan, simulate
+from simulator.engine.lower import lower
+from simulator.engine.network import Network, Reduction
+from simulator.engine.plan import Plan
+from simulator.engine.timeline import Timeline
+from simulator.scenario.check import check
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
+from simulator.scenario.load import load, loads
+from simulator.scenario.models import Scenario
+from simulator.scenario.result import as_json
+from simulator.scenario.run import Result, run
+from topologies import (
+    TOPOLOGIES,
+    CollsimError,
+    CustomLink,
+    CustomNodes,
+    Level,
+    Shared,
+    Topology,
+    TopologyError,
+    crossbar,
+    custom,
+    full_mesh,
+    hypercube,
+    multilevel,
+    ring,
+    route,
+    routes,
+)
+
+__all__ = [
+    "ALGORITHMS",
+    "COLLECTIVES",
+    "COPY",
+    "REDUCE",
+    "TOPOLOGIES",
+    "Bounds",
+    "Collective",
+    "CollsimError",
+    "Counts",
+    "CustomLink",
+    "CustomNodes",
+    "Level",
+    "Lists",
+    "Marker",
+    "Network",
+    "Plan",
+    "Platform",
+    "Ranges",
+    "Reduction",
+    "Result",
+    "Round",
+    "Scenario",
+    "ScenarioError",
+    "ScenarioErrors",
+    "Schedule",
+    "ScheduleError",
+    "Shared",
+    "Timeline",
+    "Topology",
+    "TopologyError",
+    "as_json",
+    "assemble",
+    "beside",
+    "build",
+    "check",
+    "closed_form",
+    "congestion_factor",
+    "count",
+    "crossbar",
+    "custom",
+    "dual",
+    "fold",
+    "full_mesh",
+    "hypercube",
+    "load",
+    "loads",
+    "lower",
+    "lower_bounds",
+    "make_collective",
+    "multilevel",
+    "on",
+    "platforms",
+    "prove",
+    "ring",
+    "rounds",
+    "route",
+    "routes",
+    "run",
+    "run_plan",
+    "simulate",
+    "textbook_bounds",
+    "then",
+    "timeline_figure",
+    "together",
+    "topology_figure",
+    "trace",
+]

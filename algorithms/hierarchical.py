@@ -64,7 +64,7 @@ def _resolve(
 ) -> tuple[list[int], list[str]]:
     if dims is None:
         raise ScheduleError("hierarchical needs dims, e.g. [4, 2]", ("dims",))
-    if prod(dims) != ranks or min(dims, default=1) < 1:
+    if prod(dims) != ranks or min(dims, default=0) < 1:
         raise ScheduleError(f"dims {list(dims)} do not multiply to {ranks} ranks", ("dims",))
     names = ["ring"] * len(dims) if names is None else list(names)
     if len(names) != len(dims):

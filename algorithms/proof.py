@@ -122,7 +122,7 @@ def diagnose(schedule: Schedule, chunk: int) -> ScheduleError:
     source = int(schedule.collective.source[chunk])
     ranks = range(schedule.ranks) if source == EVERY else [source]
     state: dict[int, Counter[int]] = {rank: Counter([rank]) for rank in ranks}
-    last_write: tuple[int, int, int] | None = None
+    last_write: dict[int, tuple[int, int]] = {}
     for step, transfers in _steps_of(schedule, chunk):
         arrivals = []
         for src, dst, mode in transfers:
@@ -130,7 +130,7 @@ def diagnose(schedule: Schedule, chunk: int) -> ScheduleError:
                 text = f"step {step}: rank {src} sends chunk {chunk} to rank {dst} but holds nothing of it"
                 return ScheduleError(text, step=step, rank=src, chunk=chunk)
             arrivals.append((src, dst, mode, state[src]))
-            last_write = (step, src, dst)
+            last_write[dst] = (step, src)
         error = _apply(state, step, chunk, arrivals)
         if error is not None:
             return error
@@ -177,7 +177,7 @@ def _wrong_end(
     schedule: Schedule,
     chunk: int,
     state: dict[int, Counter[int]],
-    last_write: tuple[int, int, int] | None,
+    last_write: dict[int, tuple[int, int]],
 ) -> ScheduleError:
     collective = schedule.collective
     source, target = int(collective.source[chunk]), int(collective.target[chunk])
@@ -188,9 +188,11 @@ def _wrong_end(
             break
     text = f"rank {rank} ends without the contribution of {_names(missing)} to chunk {chunk}"
     step = None
-    if last_write is not None:
-        step, src, dst = last_write
-        text += f"; its last write was in step {step}, from rank {src} to rank {dst}"
+    if rank in last_write:
+        step, src = last_write[rank]
+        text += f"; the last write there was in step {step}, from rank {src}"
+    else:
+        text += "; nothing was ever written there"
     return ScheduleError(text, step=step, rank=rank, chunk=chunk)
 
 

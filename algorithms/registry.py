@@ -51,8 +51,10 @@ def find(name: str, kind: str) -> Algorithm:
     Raises
     ------
     ScheduleError
-        If there is none, or it does something else.
+        If there is no such algorithm or collective, or it does something else.
     """
+    if kind not in COLLECTIVES:
+        raise ScheduleError(f'there is no collective "{kind}"', ("kind",))
     if name not in ALGORITHMS:
         raise ScheduleError(f'there is no algorithm "{name}"', ("algorithm",))
     algorithm = ALGORITHMS[name]

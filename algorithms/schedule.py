@@ -195,16 +195,20 @@ def assemble(
 
 def _columns(number: int, step: Step) -> Iterator[tuple[NDArray[np.int32], ...]]:
     for src, dst, chunks, mode in step if isinstance(step, list) else [step]:
-        origin = np.atleast_1d(np.asarray(src, dtype=np.int32))
+        origin, target = (np.atleast_1d(np.asarray(end, dtype=np.int32)) for end in (src, dst))
         count, chunk = _chunk_lists(chunks)
         if len(origin) != len(count):
             raise ScheduleError(
                 f"step {number}: {len(origin)} sources but chunks for {len(count)} transfers", step=number
             )
+        if len(origin) != len(target):
+            raise ScheduleError(
+                f"step {number}: {len(origin)} sources but {len(target)} destinations", step=number
+            )
         yield (
             np.full(len(origin), number, dtype=np.int32),
             origin,
-            np.atleast_1d(np.asarray(dst, dtype=np.int32)),
+            target,
             count,
             np.full(len(origin), mode, dtype=np.int32),
             chunk,

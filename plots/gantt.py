@@ -11,8 +11,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
 from plots.lanes import HIDDEN
-from simulator.engine.clock import femtoseconds
 from simulator.engine.plan import LINK, NO_TRANSFER, REDUCER, START
+from topologies.clock import femtoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

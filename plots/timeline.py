@@ -18,7 +18,7 @@ from plots import markers as lines_of
 from plots.lanes import Lanes, by_rank, by_resource
 from plots.markers import Line, Marker
 from plots.style import look, new_figure, time_text
-from simulator.engine.clock import FEMTOSECONDS, to_seconds
+from topologies.clock import FEMTOSECONDS, to_seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topologies.clock import to_seconds
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -47,3 +49,8 @@ class Timeline:
         """Fs until the last operation has finished; 0 for an empty plan."""
         latency = self.plan.resources.latency[self.plan.resource]
         return int((self.release + latency).max(initial=0))
+
+    @property
+    def seconds(self) -> float:
+        """`time` in seconds."""
+        return to_seconds(self.time)

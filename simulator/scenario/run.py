@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +18,10 @@ from algorithms.platform import platforms
 from algorithms.proof import prove
 from algorithms.registry import build, rounds
 from algorithms.rounds import closed_form
-from simulator.engine.engines import simulate
+from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
 from simulator.scenario.errors import ScenarioErrors
-from topologies.clock import to_seconds
+from simulator.scenario.load import load
 from topologies.errors import CollsimError
 from topologies.registry import TOPOLOGIES
 
@@ -72,7 +73,7 @@ class Result:
     @property
     def time(self) -> float:
         """Simulated seconds."""
-        return to_seconds(self.timeline.time)
+        return self.timeline.seconds
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -98,13 +99,15 @@ class Result:
         return self.algbw * (2 if self.schedule.collective.kind == "allreduce" else 1) * (ranks - 1) / ranks
 
 
-def run(scenario: Scenario, *, verify: bool | None = None, report: Report | None = None) -> Result:
+def run(
+    scenario: Scenario | str | Path, *, verify: bool | None = None, report: Report | None = None
+) -> Result:
     """Build, prove, simulate and judge a scenario.
 
     Parameters
     ----------
-    scenario : Scenario
-        As `load` gives it.
+    scenario : Scenario, or str or pathlib.Path
+        As `load` gives it, or the file to load.
     verify : bool, optional
         Overrules the scenario's own `verify`.
     report : callable, optional
@@ -117,6 +120,8 @@ def run(scenario: Scenario, *, verify: bool | None = None, report: Report | None
     ScheduleError
         If the schedule does not compute the collective.
     """
+    if isinstance(scenario, str | Path):
+        scenario = load(Path(scenario))
     tell = report or _silent
     tell("build", 0, 1)
     choice = scenario.collective
@@ -134,7 +139,7 @@ def run(scenario: Scenario, *, verify: bool | None = None, report: Report | None
         placement(scenario.network, topology.ranks)
     with _placed(scenario):
         plan = lower(schedule, topology, scenario.network, scenario.reduction, scenario.delay)
-    timeline = simulate(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
+    timeline = run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
     return _judge(scenario, topology, schedule, timeline, "full" if proven else "no")
 
 
@@ -163,7 +168,8 @@ def _placed(scenario: Scenario, *block: str) -> Iterator[None]:
         if isinstance(error, ScenarioErrors):
             raise
         at = _where(block, error.at)
-        raise ScenarioErrors([scenario.source.error(error.message, at)]) from None
+        # a rank that is not there is wrong as a key, not for its delay
+        raise ScenarioErrors([scenario.source.error(error.message, at, key=at[:1] == ("delay",))]) from None
 
 
 def _where(block: tuple[str, ...], at: tuple[str | int, ...]) -> tuple[str | int, ...]:

@@ -1,0 +1,66 @@
+"""Options for every algorithm of the registry, so that the check suites cover each of its ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from algorithms import ALGORITHMS
+
+KINDS = [(name, kind) for name, algorithm in ALGORITHMS.items() for kind in algorithm.collectives]
+HALVING = ("recursive_halving", "recursive_doubling", "rabenseifner")
+
+PAIRS = (
+    ("ring", "ring"),
+    ("direct", "recursive_halving"),
+    ("bidirectional_ring", "direct"),
+    ("recursive_doubling", "bidirectional_ring"),
+)
+
+
+def is_power_of_two(number: int) -> bool:
+    return number in {1 << k for k in range(number.bit_length())}
+
+
+def variants(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
+    """Every way in which an algorithm is asked to do a collective."""
+    if name == "ring" and kind != "allgather":
+        return [{}, *({"first_chunk": a} for a in (-1, 0, 1, 2))]
+    if name in HALVING:
+        orders: list[dict[str, Any]] = [{"order": "far"}, {"order": "near"}]
+        if is_power_of_two(ranks):
+            return [{}, *orders, {"non_power_of_two": "error"}]
+        ways = [{"non_power_of_two": "fold"}, {"non_power_of_two": "hybrid"}]
+        return [{}, *(order | way for order in orders for way in ways)]
+    if name == "hierarchical":
+        return list(_hierarchical(kind, ranks))
+    return [{}]
+
+
+def _hierarchical(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    yield {"dims": [ranks]}
+    yield {"dims": [1, ranks, 1], "algorithms": ["ring", "recursive_doubling", "direct"]}
+    for inner in _divisors(ranks):
+        outer = ranks // inner
+        for names in PAIRS:
+            yield {"dims": [inner, outer], "algorithms": list(names)}
+        if kind == "allreduce":
+            yield {"dims": [inner, outer], "algorithms": ["ring", "rabenseifner"]}
+        for middle in _divisors(outer)[:1]:
+            dims = [inner, middle, outer // middle]
+            yield {"dims": dims, "algorithms": ["direct", "bidirectional_ring", "recursive_halving"]}
+
+
+def _divisors(number: int) -> list[int]:
+    """Divisors between 1 and the number itself."""
+    return [d for d in range(2, number) if number % d == 0]
+
+
+def folds(name: str, ranks: int, options: dict[str, Any]) -> bool:
+    """Whether a power-of-two algorithm meets a number of ranks that it does not fit."""
+    if name == "hierarchical":
+        names = options.get("algorithms", ["ring"] * len(options["dims"]))
+        return any(
+            n in HALVING and not is_power_of_two(p) for n, p in zip(names, options["dims"], strict=True)
+        )
+    return name in HALVING and not is_power_of_two(ranks)
