@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
     from simulator.scenario.run import Report, Result
 
+# collsim does no dense linear algebra: starting BLAS's threads would cost more than a small run
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 FAILED, WRONG, INTERRUPTED = 1, 2, 130
 WIDE = 140
 """Columns of a table that is not printed on a terminal."""

@@ -75,13 +75,12 @@ def dependencies(schedule: Schedule, sync: Sync, late: NDArray[np.int64]) -> Dep
 def _step_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
     """Source and destination have finished their last step before this one, in this channel."""
     count = len(schedule)
-    lane = np.empty((count, 2), dtype=np.int64)
-    lane[:, 0], lane[:, 1] = schedule.src, schedule.dst
-    lane += (schedule.channel.astype(np.int64) * schedule.ranks)[:, None]
+    lane = np.stack([schedule.src, schedule.dst], axis=1)
+    lane += (schedule.channel.astype(np.int32) * schedule.ranks)[:, None]
     flat = lane.ravel()
     # numpy sorts 16-bit keys by radix, in one pass
     order = np.argsort(flat.astype(np.uint16) if count and flat.max() < 1 << 16 else flat, kind="stable")
-    row, flat = (order >> 1).astype(np.int32), flat[order]
+    row, flat = order.astype(np.int32) >> 1, flat[order]
     step = schedule.step[row]
     first_of_lane = np.ones(len(flat), dtype=bool)
     np.not_equal(flat[1:], flat[:-1], out=first_of_lane[1:])
@@ -101,7 +100,7 @@ def _step_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
         offsets = np.concatenate([offsets, len(flat) + 1 + np.arange(len(late))])
         member = np.concatenate([row, count + np.arange(len(late))])
     some = np.flatnonzero(waited.ravel() >= 0)
-    return Waits(offsets, member, (some >> 1).astype(np.int32), waited.ravel()[some])
+    return Waits(offsets, member, some.astype(np.int32) >> 1, waited.ravel()[some])
 
 
 def _barrier_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
@@ -164,8 +163,7 @@ def _resolve(waits: Waits, transfers: int, operations: int) -> Dependencies:
         (waits.row[through], join[waits.group[through]]),
         (operations + into_row, waits.member[into]),
     ]
-    waiter = np.concatenate([e[0] for e in edges])
-    awaited = np.concatenate([e[1] for e in edges]).astype(np.int32, copy=False)
+    waiter, awaited = (np.concatenate(ends, dtype=np.int32) for ends in zip(*edges, strict=True))
     if joined.any():
         order = np.argsort(waiter, kind="stable")
         waiter, awaited = waiter[order], awaited[order]
@@ -178,9 +176,10 @@ def _resolve(waits: Waits, transfers: int, operations: int) -> Dependencies:
 def _direct_edges(
     waits: Waits, members: NDArray[np.integer], joined: NDArray[np.bool_]
 ) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-    """(waiter, member) of the waits that go through no join, each once, block by block to save memory."""
+    """(waiter, member) of the waits that go through no join, each once."""
     straight = np.flatnonzero(~joined[waits.group])
-    block = 1 << 20
+    # block by block: what is in work at a time stays in the processor's cache
+    block = 1 << 16
     edges = []
     cuts = np.searchsorted(
         waits.row[straight], np.arange(0, int(waits.row.max(initial=0)) + 1 + block, block)
@@ -188,23 +187,25 @@ def _direct_edges(
     for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
         rows, groups = waits.row[straight[start:stop]], waits.group[straight[start:stop]]
         which, at = expand(waits.offsets[:-1][groups], members[groups])
-        edges.append(_distinct(rows[which].astype(np.int32), waits.member[at].astype(np.int32)))
+        edges.append(_distinct(rows[which], waits.member[at]))
     if not edges:
         return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
     return np.concatenate([e[0] for e in edges]), np.concatenate([e[1] for e in edges])
 
 
 def _distinct(
-    row: NDArray[np.int32], member: NDArray[np.int32]
+    row: NDArray[np.integer], member: NDArray[np.integer]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Edges of rising rows, each once and each row's in rising order."""
-    key = row.astype(np.int64) << 32 | member
+    waiter, awaited = row.astype(np.int32, copy=False), member.astype(np.int32, copy=False)
     count = np.bincount(row - row[0]) if len(row) else np.zeros(0, dtype=np.int64)
     if len(row) and (count == count[0]).all():
         # rows of equal length, as symmetric algorithms have them: sort the short rows side by side
-        key = np.sort(key.reshape(-1, count[0]), axis=1).ravel()
-    else:
-        key = np.sort(key)
+        table = np.sort(awaited.reshape(-1, count[0]), axis=1)
+        differs = np.ones(table.shape, dtype=bool)
+        np.not_equal(table[:, 1:], table[:, :-1], out=differs[:, 1:])
+        return waiter[differs.ravel()], table[differs]
+    key = np.sort(waiter.astype(np.int64) << 32 | awaited)
     new = np.ones(len(key), dtype=bool)
     np.not_equal(key[1:], key[:-1], out=new[1:])
     key = key[new]

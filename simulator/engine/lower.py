@@ -121,9 +121,9 @@ def _walk(
     resource = np.empty(int(count.sum()), dtype=np.int32)
     head = np.zeros(len(resource), dtype=bool)
     hold = np.empty(len(resource), dtype=np.int64)
-    resource[slot] = way.links[at]
+    resource[slot] = walked = way.links[at]
     size, number = unique_inverse(schedule.sizes())
-    hold[slot] = _link_holds(topology, size, number[row], way.links[at])
+    hold[slot] = _link_holds(topology, size, number[row], walked)
     if network.model == "cut_through":
         head[slot] = at != way.offsets[pair][row]
     if reduction is not None and reduces.any():

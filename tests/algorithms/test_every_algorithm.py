@@ -55,7 +55,7 @@ def test_computes_its_collective_in_the_steps_of_its_closed_form(name: str, kind
             assert counts.bytes_reduced_total >= least_reduced
 
 
-@pytest.mark.parametrize("ranks", [*range(1, 14), 16, 24, 33])
+@pytest.mark.parametrize("ranks", [*range(1, 11), 12, 16, 33])
 @every_algorithm
 def test_rows_stand_in_canonical_order_and_say_who_made_them(name: str, kind: str, ranks: int) -> None:
     for options in ways(name, kind, ranks):
@@ -79,7 +79,7 @@ def canonical_keys(schedule: Schedule) -> list[tuple[int, int, int, int]]:
     return keys
 
 
-@pytest.mark.parametrize("ranks", [*range(2, 14), 16, 24])
+@pytest.mark.parametrize("ranks", [*range(2, 11), 12, 16, 24])
 @every_algorithm
 def test_dual_of_the_dual_is_the_original(name: str, kind: str, ranks: int) -> None:
     for options in ways(name, kind, ranks):

@@ -50,7 +50,16 @@ def schedule_of(rows: Sequence[Row], like: Schedule) -> Schedule:
     )
     index = np.array([chunk for row in rows for chunk in row.chunks])
     return from_columns(
-        like.collective, step, channel, src, dst, np.cumsum(size) - size, size, mode, index, algorithm="mutant"
+        like.collective,
+        step,
+        channel,
+        src,
+        dst,
+        np.cumsum(size) - size,
+        size,
+        mode,
+        index,
+        algorithm="mutant",
     )
 
 
@@ -106,7 +115,9 @@ MUTATIONS = (
 )
 
 
-def mutate(rows: list[Row], at: int, mutation: str, schedule: Schedule, rng: np.random.Generator) -> list[Row]:
+def mutate(
+    rows: list[Row], at: int, mutation: str, schedule: Schedule, rng: np.random.Generator
+) -> list[Row]:
     """The rows with one of them spoilt; the same rows where there is nothing to spoil."""
     row, others = rows[at], rows[:at] + rows[at + 1 :]
     match mutation:
@@ -142,18 +153,25 @@ def test_agrees_with_the_reference_on_every_mutant(name: str, kind: str, mutatio
     caught = 0
     for schedule in samples(name, kind):
         rows = rows_of(schedule)
-        for at in rng.choice(len(rows), size=min(len(rows), 5), replace=False).tolist():
+        for at in rng.choice(len(rows), size=min(len(rows), 3), replace=False).tolist():
             mutant = mutate(rows, at, mutation, schedule, rng)
             error = verdict(mutant, schedule)
             assert (error is None) == (not cannot_be_built(mutant) and is_right(mutant, schedule))
             if error is not None:
                 caught += 1
                 check_place(error, mutant, rows[at], schedule)
-    assert caught >= 1
+    assert caught >= (0 if can_be_harmless(name, kind, mutation) else 1)
+
+
+def can_be_harmless(name: str, kind: str, mutation: str) -> bool:
+    """A copy may come twice or be added to nothing; a single step may come at any time."""
+    if kind == "allgather" and mutation in ("repeated later", "repeated at once", "wrong mode"):
+        return True
+    return name == "direct" and mutation in ("earlier", "later", "wrong chunk")
 
 
 def samples(name: str, kind: str) -> Iterator[Schedule]:
-    for ranks in (3, 4, 5, 6, 8):
+    for ranks in (3, 4, 6):
         every = variants(name, kind, ranks)
         for options in (every[0], every[ranks % len(every)], every[-1]):
             yield build(name, kind, ranks, 64, **options)
@@ -300,9 +318,22 @@ ALLREDUCE = make_collective("allreduce", 3, 1, blocks=1)
 
 def test_two_unequal_copies_are_refused() -> None:
     steps = [([0, 1], [2, 2], np.array([0, 0]), COPY)]
-    with pytest.raises(ScheduleError, match="step 0: rank 2 is sent two different copies of chunk 0") as caught:
+    with pytest.raises(
+        ScheduleError, match="step 0: rank 2 is sent two different copies of chunk 0"
+    ) as caught:
         prove(assemble(ALLREDUCE, steps))
     assert (caught.value.step, caught.value.rank, caught.value.chunk) == (0, 2, 0)
+
+
+def test_two_unequal_copies_are_refused_even_if_overwritten_later() -> None:
+    steps = [
+        (2, 0, 0, REDUCE),
+        ([0, 1], [2, 2], np.array([0, 0]), COPY),
+        (1, 0, 0, REDUCE),
+        ([0, 0], [1, 2], np.array([0, 0]), COPY),
+    ]
+    with pytest.raises(ScheduleError, match="step 1: rank 2 is sent two different copies of chunk 0"):
+        prove(assemble(ALLREDUCE, steps))
 
 
 def test_two_equal_copies_are_fine() -> None:
@@ -371,9 +402,7 @@ def test_destinations_for_another_number_of_transfers_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS)
-def test_sparse_cells_give_the_same_verdicts(
-    name: str, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sparse_cells_give_the_same_verdicts(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options = variants(name, kind, 6)[0]
     schedule = build(name, kind, 6, 64, **options)
     rng = np.random.default_rng(6)

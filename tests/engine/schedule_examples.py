@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from algorithms.collective import make_collective
-from algorithms.compose import beside, on
+from algorithms.compose import beside, on, then
 from algorithms.registry import ALGORITHMS, build
 from algorithms.schedule import Lists, Schedule
 
@@ -38,18 +38,36 @@ def every_schedule() -> Iterator[tuple[str, Schedule]]:
                     label = f"{name} {kind} {ranks} {options}"
                     yield label, build(name, kind, ranks, 1000 * ranks + 1, **options)
     for ranks in RANKS:
+        yield f"two shots {ranks}", two_shots(ranks)
         yield f"two channels {ranks}", two_channels(ranks)
+        yield f"two channels of two shots {ranks}", two_channels(ranks, two_shots, two_shots)
 
 
-def two_channels(ranks: int) -> Schedule:
-    """AllReduce of one half by ring, and beside it of the other half by the fold of halving."""
+def two_shots(ranks: int) -> Schedule:
+    """AllReduce as a direct ReduceScatter and a direct AllGather: many wait on many."""
+    parts = [build("direct", kind, ranks, 1000) for kind in ("reduce_scatter", "allgather")]
+    return then(parts, make_collective("allreduce", ranks, 1000))
+
+
+def by_ring(ranks: int) -> Schedule:
+    return build("ring", "allreduce", ranks, 1000)
+
+
+def by_halving(ranks: int) -> Schedule:
+    return build("rabenseifner", "allreduce", ranks, 1000)
+
+
+def two_channels(
+    ranks: int,
+    one: Callable[[int], Schedule] = by_ring,
+    other: Callable[[int], Schedule] = by_halving,
+) -> Schedule:
+    """AllReduce of one half of the vector, and beside it of the other half."""
     both = make_collective("allreduce", ranks, 1000 * ranks + 1, segments=2)
     parts = []
-    for half, name in enumerate(("ring", "rabenseifner")):
-        part = build(name, "allreduce", ranks, 1000)
-        count = part.collective.chunks
-        # chunk b of a part stands for segment `half` of block b; the last takes what blocks are left
-        blocks = np.arange(ranks)
-        offsets = np.append(np.arange(count), ranks)
-        parts.append(on(part, both, np.roll(np.arange(ranks), half), Lists(offsets, 2 * blocks + half)))
+    for half, part in enumerate((one(ranks), other(ranks))):
+        # chunk b of a part stands for segment `half` of block b; the last one takes the blocks left over
+        offsets = np.append(np.arange(part.collective.chunks), ranks)
+        chunks = Lists(offsets, 2 * np.arange(ranks) + half)
+        parts.append(on(part, both, np.roll(np.arange(ranks), half), chunks))
     return beside(parts, both, algorithm="two channels")

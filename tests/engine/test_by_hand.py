@@ -117,7 +117,7 @@ def test_a_resource_grants_one_waiter_a_round() -> None:
 
 
 def test_what_waits_on_a_zero_hold_is_later_than_what_waits_already() -> None:
-    # round 1: operation 0; round 2: operation 1, then 2, which came in the same round, in round 3
+    # round 1: operation 0; round 2: operation 1, for it is the lower; round 3: operation 2
     operations = [Operation([Hop(0, 0)]), Operation([Hop(0, 0)]), Operation([Hop(0, 4)], after=[0])]
     assert run(operations, [0]) == [(0, 0, 0), (0, 0, 0), (0, 0, 4)]
 
@@ -126,6 +126,13 @@ def test_three_rounds_against_two() -> None:
     # operation 1 is at resource 2 in the second round, operation 0 in the third
     operations = [Operation([Hop(0, 0), Hop(1, 0), Hop(2, 4)]), Operation([Hop(1, 0), Hop(2, 4)])]
     assert run(operations, [0, 0, 0]) == [(0, 0, 0), (0, 0, 0), (0, 4, 8), (0, 0, 0), (0, 0, 4)]
+
+
+def test_a_link_asked_again_in_its_own_round_still_waits_for_the_round_to_end() -> None:
+    # round 1: resource 0 grants operation 0 and has 2 waiting; resource 1 sends operation 1 there.
+    # round 2 sees both, and the lower goes first
+    operations = [Operation([Hop(0, 0)]), Operation([Hop(1, 0), Hop(0, 5)]), Operation([Hop(0, 5)])]
+    assert run(operations, [0, 0]) == [(0, 0, 0), (0, 0, 0), (0, 0, 5), (0, 5, 10)]
 
 
 def test_rounds_begin_anew_at_every_instant() -> None:

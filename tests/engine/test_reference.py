@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,8 +18,8 @@ class Interpreter:
     def __init__(self, plan: Plan) -> None:
         first = plan.hop_offset.tolist()
         awaited = plan.dependency_offset.tolist()
-        self.walk = [range(a, b) for a, b in zip(first[:-1], first[1:], strict=True)]
-        self.awaits = [plan.dependency[a:b].tolist() for a, b in zip(awaited[:-1], awaited[1:], strict=True)]
+        self.walk = [range(a, b) for a, b in pairwise(first)]
+        self.awaits = [plan.dependency[a:b].tolist() for a, b in pairwise(awaited)]
         self.resource = plan.resource.tolist()
         self.hold = plan.hold.tolist()
         self.head = plan.head.tolist()
@@ -137,7 +139,7 @@ def test_every_arrival_grant_and_release_is_the_contract_s(plan: Plan) -> None:
     assert stamps(timeline) == Interpreter(plan).run()
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=100, derandomize=True, deadline=None, database=None)
 @given(plans(most=6))
 def test_small_plans_too(plan: Plan) -> None:
     assert stamps(run_simpy(plan)) == Interpreter(plan).run()
