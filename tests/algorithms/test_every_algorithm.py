@@ -23,7 +23,7 @@ every_size_of_cluster = pytest.mark.parametrize("ranks", RANKS)
 def sizes(ranks: int) -> tuple[int, ...]:
     """Nothing, less than a byte a rank, a remainder, none; large clusters get the middle ones only."""
     every = (0, 1, ranks - 1, 1001, 720720)
-    return every if ranks <= 7 else every[2:4] if ranks <= 12 else every[3:4]
+    return every if ranks <= 6 else every[2:4] if ranks <= 9 else every[3:4]
 
 
 def ways(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
