@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.collective import EVERY
+from algorithms.collective import EVERY, check_same_ranks
 from topologies.clock import femtoseconds, to_seconds
+from topologies.errors import TopologyError
 from topologies.routing import cheapest
 
 if TYPE_CHECKING:
@@ -123,13 +124,21 @@ def lower_bounds(
         The topology's rank of each rank.
     messages : int
         Most messages that a rank sends or receives; the bounds on bytes give way by one
-        femtosecond for each, since every hold is rounded.
+        femtosecond for each, since every hold is rounded (`Counts.messages_max`).
+
+    Raises
+    ------
+    ScheduleError
+        If the topology has another number of ranks.
+    TopologyError
+        If a rank cannot reach another.
     """
+    check_same_ranks(collective, topology)
     if collective.ranks == 1:
         return Bounds(0.0, 0.0, 0.0, 0.0)
     place = np.arange(topology.ranks) if placement is None else placement
     slack = to_seconds(messages)
-    alpha = float((topology.links.latency + topology.links.overhead).min())
+    alpha = float((topology.links.latency + topology.links.overhead).min(initial=np.inf))
     reduced = 0.0
     if reduction is not None and (collective.source == EVERY).any():
         reduced = (collective.ranks - 1) * collective.size / collective.ranks / reduction
@@ -144,11 +153,15 @@ def lower_bounds(
 def _latency(topology: Topology, model: str) -> float:
     """Farthest pair of ranks, or the rounds in which d ports can inform N ranks; rounded as in a plan."""
     links = topology.links
+    if not len(links):
+        raise TopologyError("there are ranks with no way between them")
     overhead, latency = (
         np.array([femtoseconds(t) for t in column.tolist()], dtype=np.float64)
         for column in (links.overhead, links.latency)
     )
     farthest = _diameter(topology, latency, overhead, model)
+    if not np.isfinite(farthest):
+        raise TopologyError("there are ranks with no way between them")
     ports = max(_ports(topology, links.src), _ports(topology, links.dst))
     rounds = ceil_log(topology.ranks, ports + 1) * overhead.min()
     return to_seconds(int(max(farthest, rounds)))

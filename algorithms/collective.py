@@ -12,8 +12,13 @@ from algorithms.errors import ScheduleError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topologies.topology import Topology
+
 EVERY: Final = -1
 """In `Collective.source` and `Collective.target`: not one rank, but every rank."""
+
+LARGEST: Final = 1 << 50
+"""Bytes that a vector may have, so that sums over thousands of messages fit 64 bits."""
 
 COLLECTIVES: Final = ("reduce_scatter", "allgather", "allreduce")
 
@@ -115,8 +120,8 @@ def make_collective(
         raise ScheduleError(f'there is no collective "{kind}"', ("kind",))
     if ranks < 1:
         raise ScheduleError(f"a collective needs at least 1 rank, found {ranks}", ("ranks",))
-    if size < 0:
-        raise ScheduleError(f"a size is zero or more bytes, found {size}", ("size",))
+    if not 0 <= size <= LARGEST:
+        raise ScheduleError(f"a size is 0 to 2^50 bytes, found {size}", ("size",))
     blocks = ranks if blocks is None else blocks
     sizes = np.concatenate([split(int(block), segments) for block in split(size, blocks)])
     everyone = np.full(len(sizes), EVERY, dtype=np.int32)
@@ -124,3 +129,14 @@ def make_collective(
     source = owner if kind == "allgather" else everyone
     target = owner if kind == "reduce_scatter" else everyone
     return Collective(kind, ranks, sizes, source, target)
+
+
+def check_same_ranks(collective: Collective, topology: Topology) -> None:
+    """Refuse a topology with another number of ranks.
+
+    Raises
+    ------
+    ScheduleError
+    """
+    if collective.ranks != topology.ranks:
+        raise ScheduleError(f"the schedule has {collective.ranks} ranks, the topology {topology.ranks}")

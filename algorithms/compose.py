@@ -10,7 +10,7 @@ import numpy as np
 
 from algorithms.collective import EVERY, Collective
 from algorithms.errors import ScheduleError
-from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step, assemble, expand, from_columns
+from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step, assemble, expand, settled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,18 +40,18 @@ def dual(schedule: Schedule, collective: Collective) -> Schedule:
     _check_tree(schedule)
     mode = REDUCE if (collective.source == EVERY).all() else COPY
     backward = slice(None, None, -1)
-    return from_columns(
-        collective,
-        (schedule.steps - 1 - schedule.step)[backward],
-        schedule.channel[backward],
-        schedule.dst[backward],
-        schedule.src[backward],
-        schedule.first[backward],
-        schedule.count[backward],
-        np.full(len(schedule), mode, dtype=np.uint8),
-        schedule.index,
-        algorithm=schedule.algorithm,
-        fallback=schedule.fallback,
+    return settled(
+        replace(
+            schedule,
+            collective=collective,
+            step=(schedule.steps - 1 - schedule.step)[backward],
+            channel=schedule.channel[backward],
+            src=schedule.dst[backward],
+            dst=schedule.src[backward],
+            first=schedule.first[backward],
+            count=schedule.count[backward],
+            mode=np.full(len(schedule), mode, dtype=np.uint8),
+        )
     )
 
 
@@ -101,10 +101,12 @@ def _check_tree(schedule: Schedule) -> None:
 def then(parts: Sequence[Schedule], collective: Collective, *, algorithm: str = "") -> Schedule:
     """Schedules one after the other: the steps of each follow those of the one before it.
 
+    Channels stay as they are, so parts with several may not touch the same chunks at a rank.
+
     Raises
     ------
     ScheduleError
-        If they do not move the same chunks.
+        If they do not move the same chunks, or two channels touch one chunk at one rank.
     """
     for part in parts:
         if part.collective.chunks != collective.chunks:
@@ -132,20 +134,9 @@ def beside(parts: Sequence[Schedule], collective: Collective, *, algorithm: str 
     ScheduleError
         If two of them touch the same chunk at the same rank.
     """
-    touched = [np.unique(np.concatenate(_touched(part))) for part in parts]
-    cells, times = np.unique(np.concatenate(touched), return_counts=True)
-    if (times > 1).any():
-        rank, chunk = divmod(int(cells[np.argmax(times > 1)]), collective.chunks)
-        raise ScheduleError(f"two channels touch chunk {chunk} at rank {rank}", rank=rank, chunk=chunk)
     before = np.cumsum([0, *(int(part.channel.max(initial=-1)) + 1 for part in parts[:-1])])
     channels = [part.channel + shift for part, shift in zip(parts, before, strict=True)]
     return _concatenate(parts, [part.step for part in parts], channels, collective, algorithm)
-
-
-def _touched(part: Schedule) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    row, chunk = part.moves()
-    chunks = part.collective.chunks
-    return part.src[row].astype(np.int64) * chunks + chunk, part.dst[row].astype(np.int64) * chunks + chunk
 
 
 def _concatenate(
@@ -156,25 +147,26 @@ def _concatenate(
     algorithm: str,
 ) -> Schedule:
     firsts, index = _common_chunks(parts)
-    fallback = next((part.fallback for part in parts if part.fallback), None)
-    return from_columns(
-        collective,
-        np.concatenate(steps),
-        np.concatenate(channels),
-        np.concatenate([part.src for part in parts]),
-        np.concatenate([part.dst for part in parts]),
-        np.concatenate(firsts),
-        np.concatenate([part.count for part in parts]),
-        np.concatenate([part.mode for part in parts]),
-        index,
-        algorithm=algorithm,
-        fallback=fallback,
+    return settled(
+        Schedule(
+            collective,
+            np.concatenate(steps).astype(np.int32, copy=False),
+            np.concatenate(channels).astype(np.int16, copy=False),
+            np.concatenate([part.src for part in parts]),
+            np.concatenate([part.dst for part in parts]),
+            np.concatenate(firsts).astype(np.int32, copy=False),
+            np.concatenate([part.count for part in parts]),
+            np.concatenate([part.mode for part in parts]),
+            index,
+            algorithm,
+            next((part.fallback for part in parts if part.fallback), None),
+        )
     )
 
 
 def _common_chunks(
     parts: Sequence[Schedule],
-) -> tuple[list[NDArray[np.integer]], NDArray[np.integer] | None]:
+) -> tuple[list[NDArray[np.integer]], NDArray[np.int32] | None]:
     """The `first` columns of the parts against one common index, which is None where all are ranges."""
     firsts: list[NDArray[np.integer]] = [part.first for part in parts]
     if all(part.index is None for part in parts):
@@ -186,7 +178,7 @@ def _common_chunks(
         firsts[i] = first + before
         indices.append(index)
         before += len(index)
-    return firsts, np.concatenate(indices)
+    return firsts, np.concatenate(indices).astype(np.int32, copy=False)
 
 
 def on(schedule: Schedule, collective: Collective, ranks: NDArray[np.integer], chunks: Lists) -> Schedule:
@@ -206,19 +198,18 @@ def on(schedule: Schedule, collective: Collective, ranks: NDArray[np.integer], c
     row, chunk = schedule.moves()
     width = np.diff(chunks.offsets)
     _, at = expand(chunks.offsets[:-1][chunk], width[chunk])
-    count = np.bincount(row, weights=width[chunk], minlength=len(schedule)).astype(np.int64)
-    return from_columns(
-        collective,
-        schedule.step,
-        schedule.channel,
-        np.asarray(ranks)[schedule.src],
-        np.asarray(ranks)[schedule.dst],
-        np.cumsum(count) - count,
-        count,
-        schedule.mode,
-        chunks.index[at],
-        algorithm=schedule.algorithm,
-        fallback=schedule.fallback,
+    count = np.bincount(row, weights=width[chunk], minlength=len(schedule)).astype(np.int32)
+    players = np.asarray(ranks, dtype=np.int32)
+    return settled(
+        replace(
+            schedule,
+            collective=collective,
+            src=players[schedule.src],
+            dst=players[schedule.dst],
+            first=np.cumsum(count, dtype=np.int32) - count,
+            count=count,
+            index=chunks.index[at].astype(np.int32, copy=False),
+        )
     )
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topologies.routing import direct_links, distances
+from algorithms.collective import check_same_ranks
+from algorithms.schedule import expand
+from topologies.routing import direct_links, distances, parallel_links, ways
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.schedule import Schedule
-    from topologies.topology import Links, Topology
+    from topologies.routing import Ways
+    from topologies.topology import Topology
 
 
 def congestion_factor(
@@ -37,6 +42,11 @@ def congestion_factor(
     float or None
         None where M is 0.
 
+    Raises
+    ------
+    ScheduleError
+        If the topology has another number of ranks.
+
     Examples
     --------
     >>> from algorithms import build
@@ -44,79 +54,103 @@ def congestion_factor(
     >>> congestion_factor(build("recursive_halving", "reduce_scatter", 8, 1024), ring(8, bandwidth=1.0))
     1.625
     """
+    check_same_ranks(schedule.collective, topology)
     size = schedule.collective.size
     if size == 0:
         return None
     place = np.arange(topology.ranks) if placement is None else placement
-    src, dst = place[schedule.src], place[schedule.dst]
+    ends = place[schedule.src] * topology.ranks + place[schedule.dst]
+    pairs, pair = np.unique(ends, return_inverse=True)
+    shares = path_shares(topology, pairs // topology.ranks, pairs % topology.ranks)
     weight = schedule.sizes().astype(np.float64)
-    direct = direct_links(topology, src, dst)
-    lanes = _lanes(topology.links)
     worst = 0.0
     for start, stop in schedule.step_bounds():
-        step = slice(start, stop)
-        load = _spread_direct(direct[step], weight[step], lanes, len(topology.links))
-        far = start + np.flatnonzero(direct[step] < 0)
-        if len(far):
-            load += _spread_far(topology, src[far], dst[far], weight[far])
-        worst += float(load.max(initial=0.0))
+        carried = np.bincount(pair.ravel()[start:stop], weights=weight[start:stop], minlength=len(pairs))
+        worst += float((shares @ carried.astype(np.float64)).max(initial=0.0))
     return worst / size
 
 
-def _lanes(links: Links) -> NDArray[np.int64]:
-    """Number of parallel links, of each first one."""
-    _, first, count = np.unique(
-        np.stack([links.src, links.dst], axis=1), axis=0, return_index=True, return_counts=True
-    )
-    lanes = np.ones(len(links), dtype=np.int64)
-    lanes[first] = count
-    return lanes
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """Which share of each pair's bytes crosses which link.
 
-
-def _spread_direct(
-    link: NDArray[np.int64], weight: NDArray[np.float64], lanes: NDArray[np.int64], links: int
-) -> NDArray[np.float64]:
-    """Load of every link by messages between neighbours; parallel links share evenly."""
-    one_hop = link >= 0
-    load = np.bincount(link[one_hop], weights=weight[one_hop], minlength=links).astype(np.float64)
-    for first in np.flatnonzero((lanes > 1) & (load > 0)):
-        load[first : first + lanes[first]] = load[first] / lanes[first]
-    return load
-
-
-def _spread_far(
-    topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Load of every link by messages that take several hops, over all their shortest paths.
-
-    For all sources of one destination at once: the number of shortest paths to the destination
-    is counted outwards from it, and the flow is then sent inwards, each link out of a node
-    taking its share of the paths.
+    Attributes
+    ----------
+    pair, link : ndarray of int64, shape (shares,)
+    share : ndarray of float64, shape (shares,)
+    links : int
+        Number of links.
     """
-    links = topology.links
+
+    pair: NDArray[np.int64]
+    link: NDArray[np.int64]
+    share: NDArray[np.float64]
+    links: int
+
+    def __matmul__(self, carried: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Bytes on every link from the bytes of every pair."""
+        weights = self.share * carried[self.pair]
+        return np.bincount(self.link, weights=weights, minlength=self.links).astype(np.float64)
+
+
+def path_shares(topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]) -> Shares:
+    """Every pair's bytes, spread evenly over its shortest paths."""
+    direct = direct_links(topology, src, dst)
+    near = np.flatnonzero(direct >= 0)
+    lanes = parallel_links(topology.links)[direct[near]] if len(near) else near
+    row, link = expand(direct[near], lanes)
+    parts = [(near[row], link.astype(np.int64), 1.0 / lanes[row])]
+    far = np.flatnonzero(direct < 0)
+    if len(far):
+        parts += [(far[pair], link, share) for pair, link, share in _spread(topology, src[far], dst[far])]
+    pairs, links, shares = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Shares(pairs, links, shares, len(topology.links))
+
+
+def _spread(
+    topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+    """(pair, link, share) of pairs that are several hops apart, hop by hop.
+
+    The number of shortest paths to each destination is counted outwards from it; a pair's bytes
+    are then sent inwards, each link taking its share of the paths.
+    """
     targets, which = np.unique(dst, return_inverse=True)
+    found = ways(topology, targets)
+    paths = _count_paths(topology, targets, found)
+    pair, node, share = np.arange(len(src)), src.copy(), np.ones(len(src))
+    while len(pair):
+        row = which.ravel()[pair]
+        fork, at = expand(found.start[row, node], found.count[row, node])
+        link = found.links[at].astype(np.int64)
+        row, here, there = row[fork], node[fork], topology.links.dst[link].astype(np.int64)
+        part = share[fork] * paths[row, there] / paths[row, here]
+        yield pair[fork], link, part
+        pair, node, share = _merged(pair[fork], there, part, len(topology.nodes))
+        under_way = node != dst[pair]
+        pair, node, share = pair[under_way], node[under_way], share[under_way]
+
+
+def _merged(
+    pair: NDArray[np.int64], node: NDArray[np.int64], share: NDArray[np.float64], nodes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """What arrives at one node for one pair, added up."""
+    key, where = np.unique(pair * nodes + node, return_inverse=True)
+    total = np.bincount(where.ravel(), weights=share, minlength=len(key)).astype(np.float64)
+    return key // nodes, key % nodes, total
+
+
+def _count_paths(topology: Topology, targets: NDArray[np.int64], found: Ways) -> NDArray[np.float64]:
+    """Number of shortest paths from every node to each target; (targets, nodes)."""
     cost = distances(topology, targets)
-    load = np.zeros(len(links))
-    for row in range(len(targets)):
-        flow = np.zeros(len(topology.nodes))
-        np.add.at(flow, src[which == row], weight[which == row])
-        _send_inwards(links, cost[row], flow, load)
-    return load
-
-
-def _send_inwards(
-    links: Links, cost: NDArray[np.float64], flow: NDArray[np.float64], load: NDArray[np.float64]
-) -> None:
-    """Add to `load` what `flow` (bytes at each node, bound for the node of cost 0) puts on each link."""
-    nearer = np.flatnonzero(np.isfinite(cost[links.src]) & (cost[links.dst] + links.cost == cost[links.src]))
-    nearer = nearer[np.argsort(cost[links.src[nearer]], kind="stable")]
-    source, target = links.src[nearer], links.dst[nearer]
-    rings = np.append(np.flatnonzero(np.diff(cost[source], prepend=-1.0)), len(nearer))
-    paths = np.zeros(len(cost))
-    paths[cost == 0] = 1.0
-    for start, stop in pairwise(rings):
-        np.add.at(paths, source[start:stop], paths[target[start:stop]])
-    for start, stop in zip(rings[-2::-1], rings[:0:-1], strict=True):
-        share = flow[source[start:stop]] * paths[target[start:stop]] / paths[source[start:stop]]
-        load[nearer[start:stop]] += share
-        np.add.at(flow, target[start:stop], share)
+    paths = np.zeros(cost.shape)
+    paths[np.arange(len(targets)), targets] = 1.0
+    row, link = np.repeat(np.arange(len(targets)), found.count.sum(axis=1)), found.links
+    source, target = topology.links.src[link], topology.links.dst[link]
+    order = np.argsort(cost[row, source], kind="stable")
+    row, source, target = row[order], source[order], target[order]
+    rings = np.flatnonzero(np.diff(cost[row, source], prepend=-1.0))
+    for start, stop in pairwise([*rings.tolist(), len(row)]):
+        step = slice(start, stop)
+        np.add.at(paths, (row[step], source[step]), paths[row[step], target[step]])
+    return paths

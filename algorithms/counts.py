@@ -11,6 +11,8 @@ from algorithms.proof import Cells, number_cells
 from algorithms.schedule import REDUCE
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from algorithms.schedule import Schedule
 
 
@@ -30,6 +32,8 @@ class Counts:
         By the busiest rank; by all.
     bytes_reduced_max, bytes_reduced_total : int
         Bytes that arrive to be reduced, at the busiest rank; at all.
+    messages_max : int
+        Most messages that a rank sends, or receives.
     staged : int
         Cells (rank, chunk) written in a step in which their rank also sends that chunk.
     """
@@ -41,6 +45,7 @@ class Counts:
     bytes_sent_total: int
     bytes_reduced_max: int
     bytes_reduced_total: int
+    messages_max: int
     staged: int
 
 
@@ -66,14 +71,15 @@ def count(schedule: Schedule) -> Counts:
         bytes_sent_total=sum(sent),
         bytes_reduced_max=max(summed),
         bytes_reduced_total=sum(summed),
+        messages_max=max(int(np.bincount(end).max(initial=0)) for end in (schedule.src, schedule.dst)),
         staged=staged,
     )
 
 
-def _per_rank(rank: np.typing.NDArray[np.int32], sizes: np.typing.NDArray[np.int64], ranks: int) -> list[int]:
+def _per_rank(rank: NDArray[np.int32], sizes: NDArray[np.int64], ranks: int) -> list[int]:
     total = np.zeros(ranks, dtype=np.int64)
     np.add.at(total, rank, sizes)
-    return [int(t) for t in total]
+    return list(map(int, total))
 
 
 def _depth_and_staged(schedule: Schedule, cells: Cells) -> tuple[int, int]:

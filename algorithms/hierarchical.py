@@ -5,9 +5,12 @@ The first seed's multi-level ReduceScatter, its AllGather and AllReduce, and the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import lcm, prod
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +18,13 @@ from algorithms.catalogue import FLAT
 from algorithms.collective import Collective, make_collective
 from algorithms.compose import on, then, together
 from algorithms.errors import ScheduleError
+from algorithms.halving import Order
 from algorithms.rounds import Round
 from algorithms.schedule import Lists, Schedule
 
-DUAL_NAMES = {"recursive_halving": "recursive_doubling", "recursive_doubling": "recursive_halving"}
+DUAL_NAMES: Mapping[str, str] = MappingProxyType(
+    {"recursive_halving": "recursive_doubling", "recursive_doubling": "recursive_halving"}
+)
 
 
 def hierarchical(
@@ -50,8 +56,20 @@ def hierarchical(
     ScheduleError
         If the dimensions do not multiply to N, or a name does not fit.
     """
+    return _composed(kind, ranks, size, dims, algorithms, {})
+
+
+def _composed(
+    kind: str,
+    ranks: int,
+    size: int,
+    dims: Sequence[int] | None,
+    algorithms: Sequence[str] | None,
+    outermost: Mapping[str, Any],
+) -> Schedule:
+    """As `hierarchical`, with options for the algorithm of the outermost dimension."""
     sizes, names = _resolve(kind, ranks, dims, algorithms)
-    stages = _stages(kind, sizes, names)
+    stages = _stages(kind, sizes, names, outermost)
     blocks, segments = _granularity(sizes, stages)
     collective = make_collective(kind, ranks, size, blocks=blocks, segments=segments)
     parts = [_stage(collective, sizes, level, part, segments) for level, part in stages]
@@ -84,9 +102,16 @@ def _serving(name: str, kind: str, position: int) -> str:
     raise ScheduleError(f'"{name}" does no {kind} along a dimension', ("algorithms", position))
 
 
-def _stages(kind: str, dims: Sequence[int], names: Sequence[str]) -> list[tuple[int, Schedule]]:
+def _stages(
+    kind: str, dims: Sequence[int], names: Sequence[str], outermost: Mapping[str, Any]
+) -> list[tuple[int, Schedule]]:
     """(level, schedule of that level's p ranks) in order of time."""
-    return [(level, _part(phase, name, dims[level], level)) for level, phase, name in _phases(kind, names)]
+    stages = []
+    for level, phase, name in _phases(kind, names):
+        options = outermost if level == len(dims) - 1 else {}
+        algorithm = FLAT[_serving(name, phase, level)]
+        stages.append((level, algorithm.build(phase, dims[level], dims[level], **options)))
+    return stages
 
 
 def _phases(kind: str, names: Sequence[str]) -> list[tuple[int, str, str]]:
@@ -101,10 +126,6 @@ def _phases(kind: str, names: Sequence[str]) -> list[tuple[int, str, str]]:
     if names[-1] in FLAT and "allreduce" in FLAT[names[-1]].collectives:
         return [*up[:-1], (len(names) - 1, "allreduce", names[-1]), *down[1:]]
     return [*up, *down]
-
-
-def _part(phase: str, name: str, ranks: int, position: int) -> Schedule:
-    return FLAT[_serving(name, phase, position)].build(phase, ranks, ranks)
 
 
 def _granularity(dims: Sequence[int], stages: Sequence[tuple[int, Schedule]]) -> tuple[int, int]:
@@ -179,23 +200,32 @@ def hierarchical_rounds(
 
 @dataclass(frozen=True, slots=True)
 class LevelFlow:
-    """What a level of a hierarchical ReduceScatter takes in and gives out per rank, in bytes."""
+    """What a rank takes into a phase of a hierarchical collective and gives out, in units of M."""
 
     level: int
+    phase: str
     ranks: int
-    taken: float
-    given: float
+    taken: Fraction
+    given: Fraction
 
 
-def level_flow(dims: Sequence[int], size: int) -> tuple[LevelFlow, ...]:
-    """The first seed's table of multi-level data volumes: M / P_{i-1} in, M / P_i out.
+def level_flow(dims: Sequence[int], kind: str = "reduce_scatter") -> tuple[LevelFlow, ...]:
+    """Data volumes by level, in order of time, as the first seed tabulates them.
 
-    >>> [(flow.taken, flow.given) for flow in level_flow([4, 2], 64)]
-    [(64.0, 16.0), (16.0, 8.0)]
+    ReduceScatter takes M / P_{i-1} into level i and gives M / P_i out; AllGather goes back the
+    other way; AllReduce goes up, keeps its volume in the outermost level, and comes back.
+
+    >>> [(str(flow.taken), str(flow.given)) for flow in level_flow([4, 2])]
+    [('1', '1/4'), ('1/4', '1/8')]
     """
-    return tuple(
-        LevelFlow(i, p, size / prod(dims[:i]), size / prod(dims[: i + 1])) for i, p in enumerate(dims)
-    )
+    shares = [Fraction(1, prod(dims[:i])) for i in range(len(dims) + 1)]
+    levels = range(len(dims))
+    up = [LevelFlow(i, "reduce_scatter", dims[i], shares[i], shares[i + 1]) for i in levels]
+    down = [LevelFlow(i, "allgather", dims[i], shares[i + 1], shares[i]) for i in reversed(levels)]
+    if kind == "allreduce":
+        top = len(dims) - 1
+        return (*up[:-1], LevelFlow(top, kind, dims[top], shares[top], shares[top]), *down[1:])
+    return tuple(up if kind == "reduce_scatter" else down)
 
 
 def hybrid_dims(ranks: int) -> tuple[int, int]:
@@ -208,16 +238,27 @@ def hybrid_dims(ranks: int) -> tuple[int, int]:
     return ranks // power, power
 
 
-HYBRID_ALGORITHMS = {
-    "reduce_scatter": ("ring", "recursive_halving"),
-    "allgather": ("ring", "recursive_doubling"),
-    "allreduce": ("ring", "rabenseifner"),
-}
+HYBRID_ALGORITHMS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "reduce_scatter": ("ring", "recursive_halving"),
+        "allgather": ("ring", "recursive_doubling"),
+        "allreduce": ("ring", "rabenseifner"),
+    }
+)
 
 
-def hybrid(kind: str, ranks: int, size: int) -> Schedule:
-    """N = m * 2^k: ring over the odd part m, then recursive halving over 2^k."""
-    schedule = hierarchical(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])
+def hybrid(kind: str, ranks: int, size: int, order: Order | None = None) -> Schedule:
+    """N = m * 2^k: ring over the odd part m, then recursive halving over 2^k.
+
+    Parameters
+    ----------
+    kind, ranks, size
+        As `make_collective`.
+    order : {'far', 'near'}, optional
+        Which distance comes first in the halving or doubling.
+    """
+    options = {} if order is None else {"order": order}
+    schedule = _composed(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind], options)
     return replace(schedule, algorithm="hybrid")
 
 

@@ -24,6 +24,7 @@ def platforms(
     model: Literal["store_and_forward", "cut_through"],
     reduction: float | None = None,
     mode: Literal["after", "streamed"] = "after",
+    placement: NDArray[np.int64] | None = None,
 ) -> tuple[Platform, ...] | None:
     """alpha, beta and gamma along each dimension of a grid of ranks.
 
@@ -39,16 +40,19 @@ def platforms(
     reduction : float, optional
         gamma, bytes/s.
     mode : {'after', 'streamed'}
+    placement : ndarray of int, optional
+        The topology's rank of each rank.
 
     Returns
     -------
     tuple of Platform, or None
-        None where links of one level differ, so that there is no one alpha and beta.
+        None where there is no one alpha and beta along a dimension: links of a level differ, or
+        some of its members are reached over links of other kinds than the nearest.
     """
+    place = np.arange(topology.ranks) if placement is None else placement
     found: list[Platform] = []
     for i, size in enumerate(dims):
-        stride = prod(dims[:i])
-        members = stride * np.arange(1, size)
+        members = place[prod(dims[:i]) * np.arange(size)]
         platform = _nearest(topology, members, model, reduction, mode)
         if platform is None and size > 1:
             return None
@@ -64,21 +68,40 @@ def _nearest(
     reduction: float | None,
     mode: Literal["after", "streamed"],
 ) -> Platform | None:
-    if not len(members):
+    """Price of a message from the first member to the nearest other, if it is a price for them all."""
+    if len(members) < 2:
         return None
-    ways = routes(topology, np.zeros(len(members), dtype=np.int64), members)
+    ways = routes(topology, np.repeat(members[0], len(members) - 1), members[1:])
     shortest = int(np.argmin(ways.hops()))
     walked = ways.links[ways.offsets[shortest] : ways.offsets[shortest + 1]]
+    if _kinds(topology, ways.links) != _kinds(topology, walked) or not _uniform(topology, walked):
+        return None
     links = topology.links
-    alike = links.level == links.level[walked][:, None]
-    for column in (links.bandwidth, links.latency, links.overhead):
-        if (alike & (column != column[walked][:, None])).any():
-            return None
     latency = sum((Fraction(x) for x in links.latency[walked].tolist()), Fraction(0))
     overheads, rates = links.overhead[walked].tolist(), links.bandwidth[walked].tolist()
     if model == "cut_through":
-        return Platform(latency, min(rates), max(overheads), reduction, mode)
-    if mode == "streamed" and len(walked) > 1:
+        # the slowest hold decides; it is one sum for every size only if one link has both largest parts
+        slowest = (max(overheads), min(rates))
+        if slowest not in zip(overheads, rates, strict=True):
+            return None
+        return Platform(latency, slowest[1], slowest[0], reduction, mode)
+    if mode == "streamed" and reduction is not None and len(walked) > 1:
         return None
     pace = 1 / sum((1 / Fraction(rate) for rate in rates), Fraction(0))
     return Platform(latency, pace, sum((Fraction(x) for x in overheads), Fraction(0)), reduction, mode)
+
+
+def _kinds(topology: Topology, walked: NDArray[np.int32]) -> set[tuple[float, float, float]]:
+    """Different links among those walked: (bandwidth, latency, overhead)."""
+    links = topology.links
+    columns = (links.bandwidth[walked], links.latency[walked], links.overhead[walked])
+    return set(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _uniform(topology: Topology, walked: NDArray[np.int32]) -> bool:
+    """Whether all links of the levels that are walked are alike, level by level."""
+    level = topology.links.level
+    return all(
+        len(_kinds(topology, np.flatnonzero(level == one).astype(np.int32))) == 1
+        for one in np.unique(level[walked])
+    )

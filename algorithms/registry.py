@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from algorithms.catalogue import FLAT, Algorithm
 from algorithms.collective import COLLECTIVES
 from algorithms.errors import ScheduleError
-from algorithms.hierarchical import hierarchical, hierarchical_rounds, hybrid, hybrid_rounds
+from algorithms.hierarchical import hierarchical, hierarchical_rounds, hybrid, hybrid_dims, hybrid_rounds
 from algorithms.rounds import Round
 from algorithms.schedule import Schedule
 
@@ -35,7 +35,7 @@ NESTED: Mapping[str, Algorithm] = MappingProxyType(
                 hybrid_rounds,
                 "N = m 2^k: (m-1 + k) alpha + (N-1)/N M (1/beta + 1/gamma)",
                 "full_mesh",
-                "the first seed document names it",
+                "Chan, Heimlich, Purkayastha and van de Geijn 2007 (hybrids)",
             ),
         )
     }
@@ -108,20 +108,46 @@ def rounds(name: str, kind: str, ranks: int, size: int, **options: Any) -> tuple
     return algorithm.rounds(kind, ranks, size, **{key: own[key] for key in own if key in matters})
 
 
+def dimensions(name: str, ranks: int, options: Mapping[str, Any]) -> tuple[int, ...]:
+    """p_0 x p_1 x ... along which a named algorithm works: (N,) where it knows no dimensions."""
+    if "dims" in options:
+        return tuple(options["dims"])
+    falls_back = options.get("non_power_of_two") == "hybrid" and ranks.bit_count() != 1
+    return hybrid_dims(ranks) if name == "hybrid" or falls_back else (ranks,)
+
+
 def _resolve(
     name: str, kind: str, ranks: int, options: Mapping[str, Any]
 ) -> tuple[Algorithm, dict[str, Any], str | None]:
     """The algorithm that does the work, its options, and the fallback if it is not the one named."""
     algorithm = find(name, kind)
-    for option in options:
+    for option, value in options.items():
         if option not in algorithm.options:
             raise ScheduleError(f'"{name}" takes no {option}', (option,))
+        _check_option(algorithm, option, value)
     if ranks < 1:
         raise ScheduleError(f"a collective needs at least 1 rank, found {ranks}", ("ranks",))
     own = dict(options)
     elsewhere = own.pop("non_power_of_two", "fold")
     if elsewhere == "fold" or ranks.bit_count() == 1:
         return algorithm, own, None
-    if elsewhere == "hybrid":
-        return NESTED["hybrid"], {}, "hybrid"
-    raise ScheduleError(f"{name} needs N = 2^k ranks, found N = {ranks}", ("non_power_of_two",))
+    if elsewhere == "error":
+        raise ScheduleError(f"{name} needs N = 2^k ranks, found N = {ranks}", ("non_power_of_two",))
+    return NESTED["hybrid"], own, "hybrid"
+
+
+def _check_option(algorithm: Algorithm, option: str, value: Any) -> None:
+    """Refuse a word, or a number, that the option's type does not allow."""
+    if option == "non_power_of_two":
+        wanted: Any = Literal["fold", "hybrid", "error"]
+    else:
+        # an optional word is as good as the word
+        hint = get_type_hints(algorithm.build)[option]
+        wanted = next((part for part in get_args(hint) if get_origin(part) is Literal), hint)
+    if get_origin(wanted) is Literal and value not in get_args(wanted):
+        words = " or ".join(get_args(wanted))
+        raise ScheduleError(f"{option} must be {words}, found {value!r}", (option,))
+    if wanted is int and type(value) is not int:
+        raise ScheduleError(f"{option} must be a whole number, found {value!r}", (option,))
+    if option == "dims" and not all(type(size) is int for size in value):
+        raise ScheduleError(f"dims must be whole numbers, found {list(value)}", (option,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 COPY: Final = 0
 REDUCE: Final = 1
+
+MOST_MOVES: Final = 1 << 26
+"""Chunks that a schedule may move, over all its transfers: about 4 GB of columns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,30 +170,40 @@ def assemble(
         If a transfer goes from a rank to itself or outside the ranks or chunks, or if COPY
         and REDUCE meet in one cell in one step.
     """
-    columns = [column for number, step in enumerate(steps) for column in _columns(number, step)]
+    columns = list(_collected(steps))
     if columns:
         number, src, dst, count, mode, chunk = (np.concatenate(c) for c in zip(*columns, strict=True))
-        if (count == 1).all():
-            first, index = chunk, None
-        else:
-            first, index = np.cumsum(count) - count, chunk
     else:
-        number = src = dst = count = mode = first = np.zeros(0, dtype=np.int32)
-        index = None
-    channel = np.zeros(len(number), dtype=np.int16)
-    return from_columns(
-        collective,
-        number,
-        channel,
-        src,
-        dst,
-        first,
-        count,
-        mode,
-        index,
-        algorithm=algorithm,
-        fallback=fallback,
+        number = src = dst = count = mode = chunk = np.zeros(0, dtype=np.int32)
+    single = bool((count == 1).all())
+    return settled(
+        Schedule(
+            collective,
+            number,
+            np.zeros(len(number), dtype=np.int16),
+            src,
+            dst,
+            chunk if single else np.cumsum(count) - count,
+            count,
+            mode.astype(np.uint8),
+            None if single else chunk,
+            algorithm,
+            fallback,
+        )
     )
+
+
+def _collected(steps: Iterable[Step]) -> Iterator[tuple[NDArray[np.int32], ...]]:
+    """Columns of every group of transfers, as long as there are not too many to keep."""
+    total = 0
+    for number, step in enumerate(steps):
+        for columns in _columns(number, step):
+            total += len(columns[-1])
+            if total > MOST_MOVES:
+                raise ScheduleError(
+                    f"the schedule moves more than {MOST_MOVES:,} chunks; step {number} is too many"
+                )
+            yield columns
 
 
 def _columns(number: int, step: Step) -> Iterator[tuple[NDArray[np.int32], ...]]:
@@ -226,49 +239,41 @@ def _chunk_lists(chunks: Chunks) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return np.full(len(table), width, dtype=np.int32), table.ravel()
 
 
-def from_columns(
-    collective: Collective,
-    step: NDArray[np.integer],
-    channel: NDArray[np.integer],
-    src: NDArray[np.integer],
-    dst: NDArray[np.integer],
-    first: NDArray[np.integer],
-    count: NDArray[np.integer],
-    mode: NDArray[np.integer],
-    index: NDArray[np.integer] | None,
-    *,
-    algorithm: str = "",
-    fallback: str | None = None,
-) -> Schedule:
-    """Checked schedule from columns in any order of step and channel; a source's order within a step is kept.
+def settled(raw: Schedule) -> Schedule:
+    """Schedule in the canonical order of rows, its chunk lists as ranges where they are, and checked.
+
+    Parameters
+    ----------
+    raw : Schedule
+        Rows in any order of step and channel; a source's order within a step is kept. The
+        integer columns may be of any width.
 
     Raises
     ------
     ScheduleError
-        As `assemble`.
+        As `assemble`; and if two channels touch one chunk at one rank.
     """
-    order = _canonical_order(step, channel, src)
+    columns = (raw.step, raw.channel, raw.src, raw.dst, raw.first, raw.count, raw.mode)
+    order = _canonical_order(raw.step, raw.channel, raw.src)
     if order is not None:
-        step, channel, src, dst, first, count, mode = (
-            column[order] for column in (step, channel, src, dst, first, count, mode)
-        )
-    if index is not None:
-        first, index = _as_ranges(first, count, index)
-    schedule = Schedule(
-        collective,
-        step.astype(np.int32, copy=False),
-        channel.astype(np.int16, copy=False),
-        src.astype(np.int32, copy=False),
-        dst.astype(np.int32, copy=False),
-        first.astype(np.int32, copy=False),
-        count.astype(np.int32, copy=False),
-        mode.astype(np.uint8, copy=False),
-        None if index is None else index.astype(np.int32, copy=False),
-        algorithm,
-        fallback,
+        columns = tuple(column[order] for column in columns)  # type: ignore[assignment]
+    step, channel, src, dst, first, count, mode = columns
+    starts, index = (first, None) if raw.index is None else _as_ranges(first, count, raw.index)
+    schedule = replace(
+        raw,
+        step=step.astype(np.int32, copy=False),
+        channel=channel.astype(np.int16, copy=False),
+        src=src.astype(np.int32, copy=False),
+        dst=dst.astype(np.int32, copy=False),
+        first=starts.astype(np.int32, copy=False),
+        count=count.astype(np.int32, copy=False),
+        mode=mode.astype(np.uint8, copy=False),
+        index=None if index is None else index.astype(np.int32, copy=False),
     )
     _check_ends(schedule)
     _check_modes(schedule)
+    if channel.any():
+        _check_channels(schedule)
     return schedule
 
 
@@ -346,3 +351,19 @@ def _check_modes(schedule: Schedule) -> None:
                 rank=rank,
                 chunk=at,
             )
+
+
+def _check_channels(schedule: Schedule) -> None:
+    """Refuse two channels that touch one cell: each would go its own way, and none wait for the other."""
+    row, chunk = schedule.moves()
+    chunks = schedule.collective.chunks
+    ends = (
+        schedule.src[row].astype(np.int64) * chunks + chunk,
+        schedule.dst[row].astype(np.int64) * chunks + chunk,
+    )
+    lanes = int(schedule.channel.max()) + 1
+    touched = np.unique(np.concatenate(ends) * lanes + np.tile(schedule.channel[row], 2)) // lanes
+    shared = touched[1:][touched[1:] == touched[:-1]]
+    if len(shared):
+        rank, at = divmod(int(shared[0]), chunks)
+        raise ScheduleError(f"two channels touch chunk {at} at rank {rank}", rank=rank, chunk=at)

@@ -13,6 +13,7 @@ from plots.style import colour
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
+    from matplotlib.patches import StepPatch
     from numpy.typing import NDArray
 
     from plots.lanes import Lanes
@@ -144,9 +145,11 @@ def draw_image(axes: Axes, picture: Density, end: float) -> AxesImage:
     )
 
 
-def draw_curves(axes: Axes, picture: Density, lanes: Lanes, end: float) -> None:
-    """Draw the busy fraction of each group over time."""
+def draw_curves(axes: Axes, picture: Density, lanes: Lanes, end: float) -> tuple[StepPatch, ...]:
+    """Draw the busy fraction of each group over time; returns the curves."""
     edges = np.linspace(0, end, picture.busy.shape[1] + 1)
+    curves = []
     for i, values in enumerate(picture.groups()):
-        axes.stairs(values, edges, color=colour(i), lw=1.1, label=lanes.groups[i])
+        curves.append(axes.stairs(values, edges, color=colour(i), lw=1.1, label=lanes.groups[i]))
         axes.stairs(values, edges, color=colour(i), fill=True, alpha=0.12, lw=0, label=f"_{lanes.groups[i]}")
+    return tuple(curves)

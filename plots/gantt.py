@@ -1,18 +1,16 @@
-"""Bars of a timeline: what held each lane, when, and what waited for it."""
+"""Bars of a timeline, drawn: what held each lane, when, and what waited for it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
-from plots.lanes import HIDDEN
-from simulator.engine.plan import LINK, NO_TRANSFER, REDUCER, START
-from topologies.clock import femtoseconds
+from plots.style import INK
+from simulator.engine.plan import LINK, REDUCER, START
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,91 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from algorithms.schedule import Schedule
-    from plots.lanes import Lanes
-    from simulator.engine.timeline import Timeline
-    from topologies.topology import Topology
+    from plots.bars import Bars
 
-_INK, _WAIT, _DELAY, _ZEBRA = "#222222", "#8a8a8a", "#b8b8b8", "#f6f6f6"
+_WAIT, _DELAY, _ZEBRA = "#8a8a8a", "#b8b8b8", "#f6f6f6"
 _SEEN = 0.001
 _WIDE = 0.006
 _MOST_NUMBERS = 400
 _DIGIT = 0.011
-
-NO_STEP: Final = -1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bars:
-    """Bars of a Gantt chart, one for each time that a hop is shown.
-
-    Attributes
-    ----------
-    hop : ndarray of int64, shape (bars,)
-    step : ndarray of int64
-        Step of the schedule, NO_STEP for a delay.
-    kind : ndarray of uint8
-        LINK, REDUCER or START.
-    top, bottom : ndarray of float64
-        Part of the chart's height, in lanes.
-    arrival, grant, release, landing : ndarray of float64
-        Times; landing is when the latency after the release is over.
-    overhead : ndarray of float64
-        Time of the hold before the first byte.
-    """
-
-    hop: NDArray[np.int64]
-    step: NDArray[np.int64]
-    kind: NDArray[np.uint8]
-    top: NDArray[np.float64]
-    bottom: NDArray[np.float64]
-    arrival: NDArray[np.float64]
-    grant: NDArray[np.float64]
-    release: NDArray[np.float64]
-    landing: NDArray[np.float64]
-    overhead: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.hop)
-
-    def heights(self, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Upper and lower edge of a part of each bar's room."""
-        tall = self.bottom - self.top
-        return self.top + low * tall, self.top + high * tall
-
-
-def bars(timeline: Timeline, schedule: Schedule, topology: Topology, lanes: Lanes, scale: float) -> Bars:
-    """Bars of a timeline, times in units of `scale` femtoseconds."""
-    plan = timeline.plan
-    layer, hop = np.nonzero(lanes.lane[:, plan.resource] != HIDDEN)
-    resource = plan.resource[hop]
-    lane = lanes.lane[layer, resource]
-    transfer = plan.transfer[timeline.operation()[hop]]
-    step = np.full(len(hop), NO_STEP)
-    moves = transfer != NO_TRANSFER
-    step[moves] = schedule.step[transfer[moves]]
-    return Bars(
-        hop,
-        step,
-        plan.resources.kind[resource],
-        lane + lanes.low[layer, resource],
-        lane + lanes.high[layer, resource],
-        timeline.arrival[hop] / scale,
-        timeline.grant[hop] / scale,
-        timeline.release[hop] / scale,
-        (timeline.release[hop] + plan.resources.latency[resource]) / scale,
-        _overhead(timeline, topology)[resource] / scale,
-    )
-
-
-def _overhead(timeline: Timeline, topology: Topology) -> NDArray[np.int64]:
-    """Femtoseconds that each resource is held before the bytes of a message."""
-    resources = timeline.plan.resources
-    overhead = np.zeros(len(resources), dtype=np.int64)
-    link = resources.kind == LINK
-    fs = np.array([femtoseconds(s) for s in topology.links.overhead.tolist()], dtype=np.int64)
-    overhead[link] = fs[resources.which[link]]
-    return overhead
 
 
 def step_colours(steps: int) -> NDArray[np.float64]:
@@ -243,7 +163,7 @@ def _draw_overhead(axes: Axes, chart: Bars, room: tuple[float, float]) -> list[P
     stop = np.minimum(chart.grant + chart.overhead, chart.release)
     boxes = _boxes(chart.grant[own], stop[own], top[own], bottom[own])
     axes.add_collection(
-        PolyCollection(boxes, facecolors=_INK, alpha=0.45, linewidths=0, zorder=2.5, label="overhead"),
+        PolyCollection(boxes, facecolors=INK, alpha=0.45, linewidths=0, zorder=2.5, label="overhead"),
         autolim=False,
     )
     return [_key("overhead")]
@@ -260,7 +180,7 @@ def _draw_waits(axes: Axes, chart: Bars) -> list[Patch]:
         PolyCollection(
             boxes,
             facecolors=_WAIT,
-            edgecolors=_INK,
+            edgecolors=INK,
             alpha=0.22,
             hatch="//////",
             linewidths=0.4,
@@ -293,7 +213,7 @@ def _number(
             ha="center",
             va="center_baseline",
             fontsize=min(8.0, 0.62 * size),
-            color=_INK if light[i] else "white",
+            color=INK if light[i] else "white",
             zorder=3,
         )
 
@@ -304,7 +224,7 @@ def _key(name: str) -> Patch:
     looks: dict[str, dict[str, Any]] = {
         "transfer": {"facecolor": tone, "edgecolor": "#37495c"},
         "reduction": {"facecolor": "#d3dde6", "edgecolor": tone, "hatch": "/////"},
-        "delay": {"facecolor": _DELAY, "edgecolor": _INK},
+        "delay": {"facecolor": _DELAY, "edgecolor": INK},
         "latency": {"facecolor": "#c3d0dc", "edgecolor": "white", "linewidth": 4},
         "overhead": {"facecolor": "#3f5265", "edgecolor": "#37495c"},
         "queueing": {"facecolor": "#d4d4d4", "edgecolor": "#666666", "hatch": "//////"},

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from plots.style import label
 from simulator.engine.plan import LINK, REDUCER, START
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simulator.engine.plan import Plan
+    from simulator.engine.timeline import Timeline
     from topologies.topology import Topology
 
 HIDDEN: Final = -1
@@ -64,11 +66,11 @@ def by_resource(plan: Plan, topology: Topology) -> Lanes:
     group[link] = topology.links.level[which[link]]
     order = np.lexsort((topology.links.dst, topology.links.src))
     member[link] = _inverse(order)[which[link]]
-    titles = (*(f"{level} links" for level in topology.levels), "reducers", "starts")
+    titles = (*(f"{label(level)} links" for level in topology.levels), "reducers", "starts")
 
     def name(resource: int) -> str:
         if kind[resource] == LINK:
-            return topology.link_name(int(which[resource]))
+            return _link_name(topology, int(which[resource]))
         return f"rank {which[resource]} {'reduces' if kind[resource] == REDUCER else 'starts'}"
 
     return _stack(_used(plan), group[None], member[None], titles, name)
@@ -87,17 +89,61 @@ def by_rank(plan: Plan, topology: Topology, *, role_first: bool = False) -> Lane
     group = np.where(at_rank, group, np.where(level == HIDDEN, HIDDEN, len(titles) + level))
     member = np.where(at_rank, member, np.arange(len(plan.resources)))
     # beside the names of ranks there is no room for others, and the links tell theirs
-    titles += tuple(f"{level} links" if role_first else "" for level in topology.levels)
+    titles += tuple(f"{label(level)} links" if role_first else "" for level in topology.levels)
 
     def name(resource: int, layer: int) -> str:
         if not at_rank[layer, resource]:
-            return topology.link_name(int(plan.resources.which[resource]))
+            return _link_name(topology, int(plan.resources.which[resource]))
         return f"rank {rank[layer, resource]}" if role_first else ROLES[role[layer, resource]]
 
     resources = len(plan.resources)
     return _stack(
         _used(plan), group, member, titles, lambda entry: name(entry % resources, entry // resources)
     )
+
+
+def packed(lanes: Lanes, timeline: Timeline) -> Lanes:
+    """The same lanes, where resources that are never in use at once are not side by side, but taller."""
+    low, high = lanes.low.copy(), lanes.high.copy()
+    for lane in np.unique(lanes.lane[high - low < 1]):
+        entry = np.flatnonzero((lanes.lane == lane) & (lanes.high - lanes.low < 1))
+        track = _tracks([_in_use(timeline, int(i) % lanes.lane.shape[1]) for i in entry])
+        share = track.max() + 1
+        low.ravel()[entry], high.ravel()[entry] = track / share, (track + 1) / share
+    return replace(lanes, low=low, high=high)
+
+
+def _in_use(timeline: Timeline, resource: int) -> NDArray[np.int64]:
+    """From when to when messages wait for a resource, hold it or leave it, shape (hops, 2)."""
+    own = timeline.plan.resource == resource
+    last = timeline.release[own] + timeline.plan.resources.latency[resource]
+    return np.stack([timeline.arrival[own], last], axis=1)
+
+
+def _tracks(uses: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Track of each use: the first in which it meets no other at any time."""
+    tracks: list[NDArray[np.int64]] = []
+    found = []
+    for use in uses:
+        number = next((i for i, other in enumerate(tracks) if not _meet(use, other)), len(tracks))
+        if number == len(tracks):
+            tracks.append(use)
+        else:
+            tracks[number] = np.concatenate([tracks[number], use])
+        found.append(number)
+    return np.array(found)
+
+
+def _meet(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    """Whether an interval of one overlaps an interval of the other."""
+    return bool(((one[:, None, 0] < other[None, :, 1]) & (other[None, :, 0] < one[:, None, 1])).any())
+
+
+def _link_name(topology: Topology, link: int) -> str:
+    """Name of a link, with its ends as figures write them."""
+    src, dst = (topology.nodes[node[link]] for node in (topology.links.src, topology.links.dst))
+    twin = topology.link_name(link).removeprefix(f"{src}->{dst}")
+    return f"{label(src)}->{label(dst)}{twin}"
 
 
 def _ends(plan: Plan, topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

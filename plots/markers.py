@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from plots.style import time_text
+from plots.style import CHARACTER, DIGITS, FAINT, INK, label
+from topologies.text import format_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NEAR = 0.01
 _BEYOND = 1.25
-_CHARACTER = 0.068
 _ROW = 0.17
-_INK, _FAINT = "#222222", "#777777"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,8 @@ def _text(cluster: Sequence[Marker], end: float) -> str:
     names: dict[str, list[str]] = {}
     for marker in cluster:
         arrow = " \u2192" if marker.time_seconds > end else ""
-        names.setdefault(time_text(marker.time_seconds) + arrow, []).append(marker.label)
+        time = format_time(marker.time_seconds, digits=DIGITS)
+        names.setdefault(time + arrow, []).append(label(marker.label))
     return ", ".join(f"{' = '.join(labels)} {time}" for time, labels in names.items())
 
 
@@ -122,7 +122,7 @@ def _stagger(drawn: Sequence[tuple[str, float, bool]], end: float, inches: float
     for i in order:
         text, place, _ = drawn[i]
         others = tuple(labels.values())
-        rooms = _rooms(place / end * inches, _CHARACTER * (len(text) + 2), inches, len(others) + 1)
+        rooms = _rooms(place / end * inches, CHARACTER * (len(text) + 2), inches, len(others) + 1)
         # the topmost row is always clear of others, though its line may have to cross them
         clear = [room for room in rooms if not any(room.clashes(other) for other in others)]
         uncrossed = (room for room in clear if not any(other.clashes(room) for other in others))
@@ -179,7 +179,7 @@ def draw_labels(axes: Axes, lines: Sequence[Line], scale: float, inches: float) 
     """Write the labels above axes that are so many inches high; the x axis counts `scale` seconds."""
     for line in lines:
         low, high = (_ROW * (line.row + part) / inches for part in (0.0, 1.0))
-        tint, x = _INK if line.measured else _FAINT, line.place / scale
+        tint, x = INK if line.measured else FAINT, line.place / scale
         axes.plot(
             [x, x],
             [1, 1 + high],
@@ -206,5 +206,5 @@ def draw_labels(axes: Axes, lines: Sequence[Line], scale: float, inches: float) 
 def draw_lines(axes: Axes, lines: Sequence[Line], scale: float) -> None:
     """Draw the lines themselves through axes."""
     for line in lines:
-        tint, dash = (_INK, "-") if line.measured else (_FAINT, (0, (4, 2)))
+        tint, dash = (INK, "-") if line.measured else (FAINT, (0, (4, 2)))
         axes.axvline(line.place / scale, color=tint, ls=dash, lw=0.9, zorder=4, label=f"_{line.text}")

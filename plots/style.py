@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import re
+import warnings
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib import style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -15,11 +17,21 @@ from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
 # Okabe and Ito's palette, told apart by the colour-blind too; its yellow is too pale for a line
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {"Software": None}}
-_LOOK = {"svg.hashsalt": "collsim", "svg.fonttype": "none", "font.size": 9.0}
+# names are people's own: a dollar in them is no formula
+_LOOK = {"svg.hashsalt": "collsim", "svg.fonttype": "none", "font.size": 9.0, "text.parse_math": False}
+# control characters, ends of lines, and what XML has no place for
+_UNDRAWABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff\\ufffe\\uffff]")
+
+INK: Final = "#222222"
+FAINT: Final = "#666666"
+CHARACTER: Final = 0.068  # mean width at 8 points, inches
+DIGITS: Final = 4  # of a quantity
+LONG: Final = 80  # characters of a title
 
 
 def look() -> AbstractContextManager[None]:
@@ -45,34 +57,26 @@ def colour(index: int) -> str:
     return _COLOURS[index % len(_COLOURS)]
 
 
-def bandwidth_text(bandwidth: float) -> str:
-    """Bytes/s for people.
+def label(name: object, most: int = 24) -> str:
+    r"""A person's own name as a figure writes it: one line of drawable characters, cut in the middle if long.
+
+    Parameters
+    ----------
+    name : object
+        Name of a node, a level, a scenario.
+    most : int
+        Most characters, at least 1.
 
     Examples
     --------
-    >>> bandwidth_text(64e9), bandwidth_text(12.5e6)
-    ('64 GB/s', '12.5 MB/s')
+    >>> label("spine"), label("a switch that tells its whole story", most=15), label("tab\there")
+    ('spine', 'a switc…e story', 'tab�here')
     """
-    for unit, size in (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
-        if bandwidth >= size:
-            return f"{bandwidth / size:.4g} {unit}"
-    return f"{bandwidth:.4g} B/s"
-
-
-def time_text(time: float) -> str:
-    """Seconds for people.
-
-    Examples
-    --------
-    >>> time_text(1e-6), time_text(0.0), time_text(0.0125)
-    ('1 us', '0 s', '12.5 ms')
-    """
-    if time == 0:
-        return "0 s"
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
-        if time >= size * (1 - 1e-9):
-            return f"{time / size:.4g} {unit}"
-    return f"{time / 1e-12:.4g} ps"
+    text = _UNDRAWABLE.sub("\ufffd", str(name)).strip()
+    if len(text) <= most:
+        return text
+    head, tail = most // 2, (most - 1) // 2
+    return f"{text[:head]}\u2026{text[len(text) - tail :]}"
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
@@ -105,13 +109,17 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     suffix = target.suffix.lower()
     if suffix not in _METADATA:
         raise CollsimError(f'a figure is written as .svg or .png, found "{target.name}"')
-    with NamedTemporaryFile(dir=target.parent, suffix=suffix, delete=False) as file:
-        draft = Path(file.name)
-        try:
-            with look():
-                figure.savefig(file, format=suffix[1:], metadata=_METADATA[suffix])
-        except BaseException:
-            draft.unlink()
-            raise
-    draft.chmod(0o644)
-    draft.replace(target)
+    # a folder of its own goes away with the draft, whatever fails
+    with TemporaryDirectory(prefix=".figure.", dir=target.parent) as folder:
+        draft = Path(folder) / target.name
+        with look(), _boxes_for_missing_glyphs():
+            figure.savefig(draft, format=suffix[1:], metadata=_METADATA[suffix])
+        draft.replace(target)
+
+
+@contextmanager
+def _boxes_for_missing_glyphs() -> Iterator[None]:
+    """No word about characters that the font lacks: they are drawn as boxes."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from", UserWarning)
+        yield

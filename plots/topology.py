@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, FancyArrowPatch
 
 from plots.layout import Layout, Points, layout
-from plots.style import bandwidth_text, colour, look, new_figure, time_text
+from plots.style import DIGITS, INK, colour, label, look, new_figure
+from topologies.text import format_bandwidth, format_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ _MOST_LABELLED = 200
 _MOST_COUNTS = 24
 _MOST_LINES = 10_000
 _WIDTH = 7.0
-_INK, _PAPER, _SWITCH = "#222222", "#ffffff", "#d9d9d9"
+_PAPER, _SWITCH = "#ffffff", "#d9d9d9"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,11 +143,13 @@ def _lines(topology: Topology) -> _Lines:
         return _Lines(nothing, nothing, nothing, nothing, nothing, np.zeros(0))
     low, high = np.minimum(links.src, links.dst), np.maximum(links.src, links.dst)
     keys, line = np.unique(np.stack([low, high, links.level], axis=1), axis=0, return_inverse=True)
+    line = line.ravel()  # numpy 2.0 gives a column
     up = np.bincount(line, weights=links.src == low).astype(np.int64)
     down = np.bincount(line) - up
     _, first, pair, twins = np.unique(
         keys[:, :2], axis=0, return_index=True, return_inverse=True, return_counts=True
     )
+    pair = pair.ravel()
     shift = np.arange(len(keys)) - first[pair] - (twins[pair] - 1) / 2
     low, high, level = keys.T.astype(np.int64)
     turned = up == 0
@@ -226,16 +229,16 @@ def _draw_count(axes: Axes, text: str, place: NDArray[np.float64], tint: str) ->
 def _draw_nodes(axes: Axes, topology: Topology, points: Points, sizes: tuple[float, float]) -> None:
     ranks, small = topology.ranks, len(topology.nodes) > _MOST_LABELLED
     size, side = sizes
-    fill, edge = (_INK, 0.0) if small else (_PAPER, 1.0)
+    fill, edge = (INK, 0.0) if small else (_PAPER, 1.0)
     x, y = points[:ranks].T
-    axes.scatter(x, y, s=size**2, c=fill, edgecolors=_INK, linewidths=edge, zorder=3)
+    axes.scatter(x, y, s=size**2, c=fill, edgecolors=INK, linewidths=edge, zorder=3)
     x, y = points[ranks:].T
-    axes.scatter(x, y, s=side**2, c=_SWITCH, edgecolors=_INK, linewidths=edge or 0.3, marker="s", zorder=3)
+    axes.scatter(x, y, s=side**2, c=_SWITCH, edgecolors=INK, linewidths=edge or 0.3, marker="s", zorder=3)
     if small:
         return
     font = min(9.0, 0.5 * size)
     for rank, (x, y) in enumerate(points[:ranks].tolist()):
-        axes.text(x, y, str(rank), ha="center", va="center_baseline", fontsize=font, color=_INK, zorder=4)
+        axes.text(x, y, str(rank), ha="center", va="center_baseline", fontsize=font, color=INK, zorder=4)
     if topology.kind == "custom":
         _name_switches(axes, topology, points, side)
 
@@ -245,7 +248,14 @@ def _name_switches(axes: Axes, topology: Topology, points: Points, side: float) 
     for name, place in named:
         below = (0, -side / 2 - 2)
         axes.annotate(
-            str(name), place, below, textcoords="offset points", ha="center", va="top", fontsize=8, color=_INK
+            label(name),
+            place,
+            below,
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            fontsize=8,
+            color=INK,
         )
 
 
@@ -258,26 +268,27 @@ def _legend(topology: Topology, lines: _Lines) -> list[Line2D]:
     if switches:
         text = "switch" if switches == 1 else f"{switches} switches"
         handles.append(
-            Line2D([], [], marker="s", ls="", markerfacecolor=_SWITCH, markeredgecolor=_INK, label=text)
+            Line2D([], [], marker="s", ls="", markerfacecolor=_SWITCH, markeredgecolor=INK, label=text)
         )
     return handles
 
 
 def _level_text(topology: Topology, lines: _Lines, level: int) -> str:
     """Name, bandwidth, latency, overhead and parallel links of a level; a range where they differ."""
-    links, name = topology.links, topology.levels[level]
+    links, name = topology.links, label(topology.levels[level])
     own = links.level == level
     if not own.any():
         return f"{name}: no links"
-    text = f"{name}: {_range(links.bandwidth[own], bandwidth_text)}, {_range(links.latency[own], time_text)}"
+    latency = _range(links.latency[own], format_time)
+    text = f"{name}: {_range(links.bandwidth[own], format_bandwidth)}, {latency}"
     if links.overhead[own].any():
-        text += f", overhead {_range(links.overhead[own], time_text)}"
+        text += f", overhead {_range(links.overhead[own], format_time)}"
     count = np.maximum(lines.forth, lines.back)[lines.level == level]
     if count.max() == 1:
         return text
     return f"{text}, {'' if count.min() == count.max() else 'up to '}{count.max()} in parallel"
 
 
-def _range(values: NDArray[np.float64], text: Callable[[float], str]) -> str:
-    low, high = text(float(values.min())), text(float(values.max()))
+def _range(values: NDArray[np.float64], text: Callable[[float, int], str]) -> str:
+    low, high = (text(float(value), DIGITS) for value in (values.min(), values.max()))
     return low if low == high else f"{low} to {high}"

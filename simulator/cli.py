@@ -6,13 +6,14 @@ What is slow to import is imported by the command that needs it.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -54,7 +55,7 @@ def run(files: tuple[Path, ...], as_json_text: bool, out: Path | None, force: bo
     from simulator.scenario.result import as_json
 
     if out is not None:
-        check_folder(out, force=force)
+        check_folder(out.resolve(), force=force)
     results = _run_all(_load_all(files), verify=False if no_verify else None)
     if out is not None:
         write_results(results, out, force=force)
@@ -114,11 +115,13 @@ def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> N
     import json
     from dataclasses import asdict
 
-    from simulator.scenario.output import write_topology_picture
+    from simulator.scenario.output import check_picture, write_topology_picture
     from simulator.scenario.run import build_topology
     from simulator.scenario.tables import topology_table
     from topologies.measures import measure
 
+    if out is not None:
+        check_picture(out, force=force)
     (scenario,) = _load_all([file])
     built = build_topology(scenario)
     measures = measure(built)
@@ -142,40 +145,47 @@ def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> N
 def algorithms(name: str | None, ranks: int, collective: str | None, settings: tuple[str, ...]) -> None:
     """List the algorithms, or trace one step by step."""
     from algorithms.registry import ALGORITHMS, build
-    from simulator.scenario.errors import did_you_mean
+    from simulator.scenario.options import parse_options
     from simulator.scenario.tables import algorithm_lines, algorithms_table, flow_table, trace_table
 
     console = _console()
     if name is None:
         console.print(algorithms_table())
         return
-    if name not in ALGORITHMS:
-        raise click.UsageError(f'there is no algorithm "{name}"{did_you_mean(name, ALGORITHMS)}')
-    algorithm = ALGORITHMS[name]
+    algorithm = _known(name, ALGORITHMS, "algorithm")
+    kind = collective and _known(collective, dict.fromkeys(algorithm.collectives, collective), "collective")
     for line in algorithm_lines(algorithm):
         click.echo(line)
-    options = _settings(settings)
+    options = parse_options(name, _settings(settings))
     if "dims" in algorithm.options:
         options.setdefault("dims", (ranks,))
-    kind = collective or algorithm.collectives[0]
+    kind = kind or algorithm.collectives[0]
+    # as many bytes as chunks, so that every share of M is a whole number
     chunks = build(name, kind, ranks, ranks, **options).collective.chunks
-    schedule = build(name, kind, ranks, chunks, **options)
-    console.print(trace_table(schedule))
+    console.print(trace_table(build(name, kind, ranks, chunks, **options)))
     if "dims" in algorithm.options:
-        console.print(flow_table(options["dims"], chunks))
+        console.print(flow_table(options["dims"], kind))
 
 
-def _settings(settings: Sequence[str]) -> dict[str, Any]:
-    """Options from KEY=VALUE words: whole numbers, lists with commas, or words."""
-    options: dict[str, Any] = {}
+Known = TypeVar("Known")
+
+
+def _known(word: str, words: Mapping[str, Known], what: str) -> Known:
+    """What a word stands for, or a usage error that names the nearest."""
+    from simulator.scenario.errors import did_you_mean, one_of, printable
+
+    if word not in words:
+        hint = did_you_mean(word, words) or f"; expected {one_of(words)}"
+        raise click.UsageError(f'there is no {what} "{printable(word)}"{hint}')
+    return words[word]
+
+
+def _settings(settings: Sequence[str]) -> dict[str, str]:
+    """Option texts by name, from KEY=VALUE words."""
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals or not key:
+        if "=" not in setting[1:]:
             raise click.UsageError(f'found "{setting}", expected KEY=VALUE, e.g. order=near')
-        values = tuple(int(v) if v.lstrip("-").isdigit() else v for v in text.split(","))
-        listed = "," in text or key in ("dims", "algorithms")
-        options[key] = values if listed else values[0]
-    return options
+    return dict(setting.split("=", 1) for setting in settings)
 
 
 def _load_all(files: Sequence[Path]) -> list[Scenario]:
@@ -229,13 +239,14 @@ def _print_results(results: Sequence[Result]) -> None:
     console.print(result_table(results[0]) if len(results) == 1 else results_table(results, console.width))
     for result in results:
         if result.schedule.algorithm == "hierarchical":
-            console.print(flow_table(result.dims, result.scenario.collective.size))
+            kind = result.schedule.collective.kind
+            console.print(flow_table(result.dims, kind, result.scenario.collective.size))
 
 
 def _console() -> Console:
     from rich.console import Console
 
-    return Console() if sys.stdout.isatty() else Console(width=WIDE)
+    return Console(markup=False) if sys.stdout.isatty() else Console(width=WIDE, markup=False)
 
 
 @contextmanager
@@ -269,20 +280,27 @@ def _start_bar(stack: ExitStack) -> tuple[Progress, TaskID]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # a name that the terminal cannot show is no reason to fail
+            stream.reconfigure(errors="replace")
     try:
         cli.main(
             args=None if arguments is None else list(arguments), prog_name="collsim", standalone_mode=False
         )
+        sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        _end(f"collsim: {error.format_message()}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
+        _end("interrupted", INTERRUPTED)
+    except MemoryError:
+        _end("collsim: this does not fit memory", WRONG)
     except BrokenPipeError:
         # the reader has gone; keep the interpreter from complaining when it flushes
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FAILED)
+    except OSError as error:
+        _end(f"collsim: cannot write: {error.strerror}", WRONG)
     except Exception as error:
         from algorithms.errors import ScheduleError
         from topologies.errors import CollsimError
@@ -290,9 +308,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # imported here only: `--help` should not load the whole house
         if not isinstance(error, CollsimError):
             raise
-        click.echo(str(error), err=True)
         proof_failed = isinstance(error, ScheduleError) and not error.at
-        sys.exit(FAILED if proof_failed else WRONG)
+        _end(str(error), FAILED if proof_failed else WRONG)
+
+
+def _end(message: str, code: int) -> None:
+    click.echo(message, err=True)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

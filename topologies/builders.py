@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
+
+import numpy as np
 
 from topologies.errors import TopologyError
 from topologies.quantities import Bandwidth, Count, Time, Whole
-from topologies.shapes import Shape, Wire, check_wire, connect
-from topologies.topology import Topology, empty_graph, wrap
-
-
-def _check(kind: str, ranks: int, wire: Wire) -> None:
-    check_wire(wire.bandwidth, wire.latency, wire.overhead)
-    if ranks < 1:
-        raise TopologyError(f"a {kind} needs at least 1 rank, found {ranks}", ("ranks",))
+from topologies.shapes import Shape, connect
+from topologies.topology import Topology
+from topologies.wiring import Wire, Wiring, check_wire
 
 
 def _check_direction(direction: str, at: tuple[str | int, ...]) -> None:
@@ -24,10 +22,10 @@ def _check_direction(direction: str, at: tuple[str | int, ...]) -> None:
 
 
 def _flat(kind: str, ranks: int, shape: Shape, wire: Wire, dims: tuple[int, ...] | None = None) -> Topology:
-    _check(kind, ranks, wire)
-    graph = empty_graph(ranks)
-    connect(graph, range(ranks), shape, wire)
-    return wrap(kind, graph, ranks, dims or (ranks,), (wire.level,))
+    check_wire(wire.bandwidth, wire.latency, wire.overhead)
+    wiring = Wiring(ranks)
+    connect(wiring, range(ranks), shape, wire)
+    return wiring.topology(kind, dims or (ranks,), (wire.level,))
 
 
 def ring(
@@ -57,11 +55,12 @@ def ring(
     wire = Wire(bandwidth, latency, overhead, "ring")
     if direction == "both":
         return _flat("ring", ranks, "ring", wire)
-    _check("ring", ranks, wire)
-    graph = empty_graph(ranks)
-    for i in range(ranks if ranks > 1 else 0):
-        wire.add(graph, i, (i + 1) % ranks)
-    return wrap("ring", graph, ranks, (ranks,), (wire.level,))
+    check_wire(bandwidth, latency, overhead)
+    wiring = Wiring(ranks)
+    if ranks > 1:
+        rank = np.arange(ranks)
+        wiring.add(rank, (rank + 1) % ranks, wire)
+    return wiring.topology("ring", (ranks,), (wire.level,))
 
 
 def hypercube(dimension: Whole, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
@@ -141,31 +140,37 @@ def custom(nodes: CustomNodes, links: Sequence[CustomLink]) -> Topology:
     >>> len(line.links)
     4
     """
-    if nodes.ranks < 1:
-        raise TopologyError(
-            f"a custom topology needs at least 1 rank, found {nodes.ranks}", ("nodes", "ranks")
-        )
-    graph = empty_graph(nodes.ranks)
+    wiring = Wiring(nodes.ranks, ("nodes", "ranks"))
     for i, name in enumerate(nodes.switches):
-        if name in graph:
+        if name in wiring.switches:
             raise TopologyError(f'switch "{name}" is named twice', ("nodes", "switches", i))
-        graph.add_node(name, kind="switch")
+        wiring.switch(name)
+    known: dict[int | str, int] = {rank: rank for rank in range(nodes.ranks)}
+    known.update(wiring.switches)
     levels: dict[str, None] = {}
     for i, link in enumerate(links):
-        _check_link(graph.nodes, nodes.ranks, link, i)
+        _check_link(known, nodes.ranks, link, i)
         levels.setdefault(link.level)
         wire = Wire(link.bandwidth, link.latency, link.overhead, link.level)
-        wire.add(graph, link.src, link.dst, link.count)
+        wiring.add(known[link.src], known[link.dst], wire, link.count)
         if link.direction == "both":
-            wire.add(graph, link.dst, link.src, link.count)
-    return wrap("custom", graph, nodes.ranks, (nodes.ranks,), tuple(levels))
+            wiring.add(known[link.dst], known[link.src], wire, link.count)
+    return wiring.topology("custom", (nodes.ranks,), tuple(levels))
 
 
-def _check_link(known: Container[object], ranks: int, link: CustomLink, i: int) -> None:
+def _missing(end: int | str, known: Iterable[int | str], ranks: int) -> str:
+    if isinstance(end, int):
+        return f"rank {end} (ranks are 0 to {ranks - 1})"
+    near = get_close_matches(end, [name for name in known if isinstance(name, str)], n=1)
+    if end.isdigit():
+        return f'switch "{end}"; a rank is written without quotes'
+    return f'switch "{end}"' + (f'; did you mean "{near[0]}"?' if near else "")
+
+
+def _check_link(known: Collection[int | str], ranks: int, link: CustomLink, i: int) -> None:
     for name, end in (("src", link.src), ("dst", link.dst)):
         if end not in known:
-            what = f"rank {end} (ranks are 0 to {ranks - 1})" if isinstance(end, int) else f'switch "{end}"'
-            raise TopologyError(f"there is no {what}", ("links", i, name))
+            raise TopologyError(f"there is no {_missing(end, known, ranks)}", ("links", i, name))
     if link.src == link.dst:
         raise TopologyError(f"a link from {link.src} to itself", ("links", i, "dst"))
     _check_direction(link.direction, ("links", i, "direction"))

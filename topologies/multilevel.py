@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Literal, get_args
 
 from topologies.errors import TopologyError
 from topologies.quantities import Bandwidth, Count, Time
-from topologies.shapes import Shape, Wire, check_wire, connect
-from topologies.topology import Graph, Topology, empty_graph, wrap
+from topologies.shapes import Shape, connect
+from topologies.topology import Topology
+from topologies.wiring import Wire, Wiring, check_wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +77,21 @@ def multilevel(levels: Sequence[Level]) -> Topology:
     """
     _check(levels)
     sizes = [level.size for level in levels]
-    graph = empty_graph(prod(sizes))
-    gateways: list[Hashable] = []
-    cost = 1
+    wiring = Wiring(prod(sizes), ("levels",))
+    gateways: list[int] = []
+    longest = 0
     for i, level in enumerate(levels):
         if isinstance(level.uplink, Shared):
-            # dearer than any way round inside a group, so that no inner route cuts through a gateway
-            cost = prod(sizes[:i]) * (cost + 1)
-            gateways = _add_gateways(graph, levels, i, gateways, cost)
-            _wire_shared(graph, level, level.uplink, gateways)
+            # up and down costs more than any way round inside a group: no inner route cuts through
+            cost = longest // 2 + 1
+            gateways = _add_gateways(wiring, levels, i, gateways, cost)
+            longest = 2 * cost
+            _wire_gateways(wiring, level, level.uplink, gateways)
         else:
-            _wire_per_rank(graph, levels, i)
-    return wrap("multilevel", graph, prod(sizes), sizes, [level.name for level in levels])
+            for g, members in enumerate(along(sizes, i)):
+                connect(wiring, members, level.shape, level.wire(), switch=_switch_name(levels, i, g))
+        longest += max(level.size, 2)
+    return wiring.topology("multilevel", sizes, [level.name for level in levels])
 
 
 def _check(levels: Sequence[Level]) -> None:
@@ -113,6 +117,10 @@ def _check(levels: Sequence[Level]) -> None:
             check_wire(level.bandwidth, level.latency, level.overhead)
         except TopologyError as error:
             raise TopologyError(error.message, ("levels", i, *error.at)) from None
+        if level.uplink != "per_rank" and not isinstance(level.uplink, Shared):
+            raise TopologyError(
+                f'uplink must be per_rank or Shared(count), found "{level.uplink}"', ("levels", i, "uplink")
+            )
         if isinstance(level.uplink, Shared) and level.uplink.shared < 1:
             raise TopologyError(
                 f"a level needs at least 1 shared link, found {level.uplink.shared}",
@@ -124,48 +132,44 @@ def _check(levels: Sequence[Level]) -> None:
         )
 
 
-def _wire_per_rank(graph: Graph, levels: Sequence[Level], i: int) -> None:
-    """Join, for every setting of the other coordinates, the ranks that differ in coordinate i."""
-    sizes = [level.size for level in levels]
-    stride = prod(sizes[:i])
-    for outer in range(prod(sizes[i + 1 :])):
-        for inner in range(stride):
-            first = inner + outer * stride * sizes[i]
-            members = [first + stride * c for c in range(sizes[i])]
-            name = _switch_name(levels, i, outer, inner)
-            connect(graph, members, levels[i].shape, levels[i].wire(), switch=name)
-
-
-def _switch_name(levels: Sequence[Level], i: int, outer: int, inner: int) -> str:
+def _switch_name(levels: Sequence[Level], i: int, group: int) -> str:
+    """Name of a level's switch: by its group, and by the inner coordinates of its ranks."""
+    outer, inner = divmod(group, prod(level.size for level in levels[:i]))
     return f"{levels[i].name}/{outer}" + (f".{inner}" if i else "")
 
 
-def _add_gateways(
-    graph: Graph, levels: Sequence[Level], i: int, below: list[Hashable], cost: int
-) -> list[Hashable]:
+def _add_gateways(wiring: Wiring, levels: Sequence[Level], i: int, below: list[int], cost: int) -> list[int]:
     """One gateway for each group of level i-1, joined to the members of that group."""
     sizes = [level.size for level in levels]
     group, groups = prod(sizes[:i]), prod(sizes[i:])
     inner = levels[i - 1]
     if inner.shape == "switch" and (i == 1 or isinstance(inner.uplink, Shared)):
-        return [f"{inner.name}/{g}" for g in range(groups)]
-    gateways: list[Hashable] = []
+        return [wiring.switch(f"{inner.name}/{g}") for g in range(groups)]
+    gateways = []
     for g in range(groups):
-        gateway = f"{levels[i].name}/gateway{g}"
-        graph.add_node(gateway, kind="switch")
-        gateways.append(gateway)
+        gateways.append(wiring.switch(f"{levels[i].name}/gateway{g}"))
         if isinstance(inner.uplink, Shared):
-            members: Sequence[Hashable] = below[g * inner.size : (g + 1) * inner.size]
+            members: Sequence[int] = below[g * inner.size : (g + 1) * inner.size]
         else:
             members = range(g * group, (g + 1) * group)
-        for member in members:
-            inner.wire(cost).add(graph, member, gateway)
-        for member in members:
-            inner.wire(cost).add(graph, gateway, member)
+        wiring.join(members, gateways[-1:], inner.wire(cost))
     return gateways
 
 
-def _wire_shared(graph: Graph, level: Level, uplink: Shared, gateways: list[Hashable]) -> None:
+def _wire_gateways(wiring: Wiring, level: Level, uplink: Shared, gateways: Sequence[int]) -> None:
     for g, first in enumerate(range(0, len(gateways), level.size)):
         members = gateways[first : first + level.size]
-        connect(graph, members, level.shape, level.wire(), count=uplink.shared, switch=f"{level.name}/{g}")
+        connect(wiring, members, level.shape, level.wire(), count=uplink.shared, switch=f"{level.name}/{g}")
+
+
+def along(dims: Sequence[int], i: int) -> Iterator[range]:
+    """Ranks that differ only in coordinate i, for every setting of the others.
+
+    >>> [list(members) for members in along((2, 2), 1)]
+    [[0, 2], [1, 3]]
+    """
+    stride = prod(dims[:i])
+    for outer in range(prod(dims[i + 1 :])):
+        for inner in range(stride):
+            first = inner + outer * stride * dims[i]
+            yield range(first, first + stride * dims[i], stride)

@@ -16,14 +16,15 @@ class Quantity:
 
     Parameters
     ----------
-    kind : {'bandwidth', 'time', 'bytes', 'count'}
+    kind : {'bandwidth', 'time', 'bytes', 'count', 'ratio'}
         bandwidth in bytes/s (positive), time in s (zero or more), bytes an integer
-        (zero or more), count an integer (``minimum`` or more, no unit).
+        (zero or more), count an integer (``minimum`` or more, no unit), ratio a positive
+        number without a unit.
     minimum : int
         Smallest count accepted.
     """
 
-    kind: Literal["bandwidth", "time", "bytes", "count"]
+    kind: Literal["bandwidth", "time", "bytes", "count", "ratio"]
     minimum: int = 0
 
 
@@ -32,3 +33,4 @@ Time = Annotated[float, Quantity("time")]
 Bytes = Annotated[int, Quantity("bytes")]
 Count = Annotated[int, Quantity("count", minimum=1)]
 Whole = Annotated[int, Quantity("count", minimum=0)]
+Ratio = Annotated[float, Quantity("ratio")]

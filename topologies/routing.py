@@ -1,10 +1,12 @@
-"""Routes: the first links of preference on a shortest path, the same from run to run.
+"""Routes along shortest paths, the same from run to run.
 
 From every node a message takes the first out-link, in the builder's order, that lies on a
 shortest path to its destination. So a ring goes the positive way round where both ways are
-as short, a hypercube and a multi-level grid go in dimension order, and where the shape is
-symmetric every rank's route is the same, shifted. Of k parallel links the rank r takes
-number r mod k.
+as short, a hypercube and a grid go in dimension order, and where the shape is symmetric every
+rank's route is the same, shifted. Of k parallel links the rank r takes number r mod k.
+
+In a network whose `spread` is "hash" a message takes the out-link that a hash of its source and
+destination picks among those on shortest paths: up and down a fat tree, by equal-cost multipath.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import networkx as nx
 import numpy as np
 
 from topologies.errors import TopologyError
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from topologies.topology import Links, Topology
 
 
-SMALL: Final = 20_000
-"""Nodes and links to look at, over all targets, up to which networkx is done before scipy is loaded."""
+SMALL: Final = 256
+"""Nodes up to which all distances are found in numpy before scipy is done loading."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +82,7 @@ def routes(topology: Topology, src: NDArray[np.integer], dst: NDArray[np.integer
     if len(far):
         for pair, link in _walk(topology, start[far], end[far]):
             hop_pair.append(far[pair])
-            hop_link.append(_lane(topology.links, link, start[far[pair]]))
+            hop_link.append(link)
     pair = np.concatenate(hop_pair)
     order = np.argsort(pair, kind="stable")
     offsets = np.zeros(len(start) + 1, dtype=np.int64)
@@ -128,26 +129,24 @@ def cheapest(
     first = np.ones(len(order), dtype=bool)
     first[1:] = (np.diff(links.src[order]) != 0) | (np.diff(links.dst[order]) != 0)
     keep = order[first]
-    search = _by_networkx if len(targets) * (nodes + len(links)) < SMALL else _by_scipy
+    search = _by_relaxing if nodes <= SMALL else _by_scipy
     return search(links.dst[keep], links.src[keep], weight[keep].astype(np.float64), nodes, targets)
 
 
-def _by_networkx(
+def _by_relaxing(
     tail: NDArray[np.int32],
     head: NDArray[np.int32],
     weight: NDArray[np.float64],
     nodes: int,
     sources: NDArray[np.integer],
 ) -> NDArray[np.float64]:
-    """Smallest weights from each source, without the third of a second that loading scipy takes."""
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_nodes_from(range(nodes))
-    graph.add_weighted_edges_from(zip(tail.tolist(), head.tolist(), weight.tolist(), strict=True))
-    found = np.full((len(sources), nodes), np.inf)
-    for row, source in enumerate(np.asarray(sources).tolist()):
-        lengths = nx.single_source_dijkstra_path_length(graph, source)
-        found[row, list(lengths)] = list(lengths.values())
-    return found
+    """Smallest weights from each source, by Floyd and Warshall over all pairs."""
+    found = np.full((nodes, nodes), np.inf)
+    found[tail, head] = weight
+    np.fill_diagonal(found, 0.0)
+    for middle in range(nodes):
+        np.minimum(found, found[:, middle, None] + found[middle], out=found)
+    return found[np.asarray(sources, dtype=np.int64)]
 
 
 def _by_scipy(
@@ -164,47 +163,93 @@ def _by_scipy(
     return np.asarray(dijkstra(graph, indices=np.asarray(sources, dtype=np.int64)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Ways:
+    """The links on shortest paths to some targets.
+
+    Attributes
+    ----------
+    start, count : ndarray of int64, shape (targets, nodes)
+        From node u towards target t lead links[start[t, u]:][:count[t, u]].
+    links : ndarray of int32
+        Link indices, each node's in its order of preference.
+    """
+
+    start: NDArray[np.int64]
+    count: NDArray[np.int64]
+    links: NDArray[np.int32]
+
+
+def ways(topology: Topology, targets: NDArray[np.int64]) -> Ways:
+    """All links on shortest paths from every node to each target."""
+    links, nodes = topology.links, len(topology.nodes)
+    found, counts = [], np.zeros((len(targets), nodes), dtype=np.int64)
+    for row, cost in enumerate(distances(topology, targets)):
+        nearer = np.isfinite(cost[links.src]) & (cost[links.dst] + links.cost == cost[links.src])
+        found.append(np.flatnonzero(nearer).astype(np.int32))
+        counts[row] = np.bincount(links.src[nearer], minlength=nodes)
+    ends = np.cumsum(counts.ravel()).reshape(counts.shape)
+    return Ways(ends - counts, counts, np.concatenate(found) if found else np.zeros(0, dtype=np.int32))
+
+
+def next_links(topology: Topology, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """First link of preference towards each target from each node, or -1; (targets, nodes)."""
+    found = ways(topology, targets)
+    first = np.full(found.count.shape, -1, dtype=np.int64)
+    some = found.count > 0
+    first[some] = found.links[found.start[some]]
+    return first
+
+
 def _walk(
     topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Walk all pairs at once: per hop, the pairs still under way and the first parallel link of each."""
+    """Walk all pairs at once: per hop, the pairs still under way and the link that each takes."""
     targets, which = np.unique(dst, return_inverse=True)
-    following = next_links(topology, targets)
+    found = ways(topology, targets)
     here, hops = src.copy(), []
     under_way = np.arange(len(src))
     while len(under_way):
-        link = following[which[under_way], here[under_way]]
-        if (link < 0).any():
-            lost = under_way[np.argmax(link < 0)]
+        row, node = which[under_way], here[under_way]
+        choices = found.count[row, node]
+        if not choices.all():
+            lost = under_way[np.argmin(choices)]
             a, b = topology.nodes[src[lost]], topology.nodes[dst[lost]]
             raise TopologyError(f"there is no way from {a} to {b}")
+        if topology.spread == "hash":
+            picked = _hash(src[under_way], dst[under_way], node) % choices
+            link = found.links[found.start[row, node] + picked].astype(np.int64)
+        else:
+            first = found.links[found.start[row, node]].astype(np.int64)
+            link = _lane(topology.links, first, src[under_way])
         hops.append((under_way, link))
         here[under_way] = topology.links.dst[link]
         under_way = under_way[here[under_way] != dst[under_way]]
     return hops
 
 
-def next_links(topology: Topology, targets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """First link of preference towards each target from each node, or -1; (targets, nodes)."""
-    links = topology.links
-    following = np.full((len(targets), len(topology.nodes)), -1, dtype=np.int64)
-    if not len(links):
-        return following
-    starts = np.flatnonzero(np.diff(links.src, prepend=-1))
-    for row, cost in enumerate(distances(topology, targets)):
-        nearer = np.isfinite(cost[links.src]) & (cost[links.dst] + links.cost == cost[links.src])
-        candidate = np.where(nearer, np.arange(len(links)), len(links))
-        first = np.minimum.reduceat(candidate, starts)
-        following[row, links.src[starts]] = np.where(first < len(links), first, -1)
-    return following
+def _hash(src: NDArray[np.int64], dst: NDArray[np.int64], node: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Whole number below 2^32 that depends on all three, the finaliser of MurmurHash3 (Appleby 2011)."""
+    mixed = np.zeros(len(src), dtype=np.uint64)
+    for part in (src, dst, node):
+        mixed = (mixed ^ part.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(33)
+        mixed *= np.uint64(0xFF51AFD7ED558CCD)
+        mixed ^= mixed >> np.uint64(33)
+    return (mixed >> np.uint64(32)).astype(np.int64)
 
 
 def _lane(links: Links, first: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of the parallel links that begin at `first`, the one that `rank` uses."""
     if not len(first):
         return first
-    count = np.ones(len(links), dtype=np.int64)
-    same = (np.diff(links.src) == 0) & (np.diff(links.dst) == 0)
-    for link in np.flatnonzero(same)[::-1]:
-        count[link] = count[link + 1] + 1
-    return first + rank % count[first]
+    return first + rank % parallel_links(links)[first]
+
+
+def parallel_links(links: Links) -> NDArray[np.int64]:
+    """How many parallel links begin at each link, itself included."""
+    last = np.ones(len(links), dtype=bool)
+    last[:-1] = (links.src[1:] != links.src[:-1]) | (links.dst[1:] != links.dst[:-1])
+    ends = np.flatnonzero(last)
+    link = np.arange(len(links))
+    return ends[np.searchsorted(ends, link)] - link + 1

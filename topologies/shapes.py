@@ -1,59 +1,23 @@
-"""Shapes in which the members of one level are wired, and the links that wire them."""
+"""Shapes in which the members of one level are wired."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from topologies.errors import TopologyError
 
 if TYPE_CHECKING:
-    from topologies.topology import Graph
+    from numpy.typing import NDArray
+
+    from topologies.wiring import Wire, Wiring
 
 Shape = Literal["ring", "line", "full_mesh", "switch", "hypercube"]
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """What one directed link is made of: bytes/s, s, s, the level's name, routing cost."""
-
-    bandwidth: float
-    latency: float
-    overhead: float
-    level: str
-    cost: int = 1
-
-    def add(self, graph: Graph, src: Hashable, dst: Hashable, count: int = 1) -> None:
-        """Add `count` parallel links from src to dst."""
-        for _ in range(count):
-            graph.add_edge(
-                src,
-                dst,
-                bandwidth=self.bandwidth,
-                latency=self.latency,
-                overhead=self.overhead,
-                level=self.level,
-                cost=self.cost,
-            )
-
-
-def check_wire(bandwidth: float, latency: float, overhead: float) -> None:
-    """Refuse a link that cannot carry anything.
-
-    Raises
-    ------
-    TopologyError
-        If the bandwidth is not positive and finite, or a time is negative or not finite.
-    """
-    if not 0 < bandwidth < float("inf"):
-        raise TopologyError(f"bandwidth must be positive and finite, found {bandwidth}", ("bandwidth",))
-    for name, value in (("latency", latency), ("overhead", overhead)):
-        if not 0 <= value < float("inf"):
-            raise TopologyError(f"{name} must be zero or more and finite, found {value}", (name,))
-
-
-def pairs(shape: Shape, size: int) -> Iterator[tuple[int, int]]:
+def pairs(shape: Shape, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Directed links of a switchless shape, each member's in its order of preference.
 
     The positive direction comes before the negative one, a hypercube's lower dimension
@@ -62,45 +26,42 @@ def pairs(shape: Shape, size: int) -> Iterator[tuple[int, int]]:
 
     Examples
     --------
-    >>> list(pairs("ring", 3))
-    [(0, 1), (1, 2), (2, 0), (0, 2), (1, 0), (2, 1)]
-    >>> list(pairs("ring", 2))
-    [(0, 1), (1, 0)]
+    >>> [end.tolist() for end in pairs("ring", 3)]
+    [[0, 1, 2, 0, 1, 2], [1, 2, 0, 2, 0, 1]]
+    >>> [end.tolist() for end in pairs("ring", 2)]
+    [[0, 1], [1, 0]]
     """
+    member = np.arange(size, dtype=np.int64)
     match shape:
         case "ring" if size > 2:
-            yield from ((i, (i + 1) % size) for i in range(size))
-            yield from ((i, (i - 1) % size) for i in range(size))
+            return np.tile(member, 2), np.concatenate([member + 1, member - 1]) % size
         case "ring" | "line":
-            yield from ((i, i + 1) for i in range(size - 1))
-            yield from ((i, i - 1) for i in range(1, size))
+            return np.concatenate([member[:-1], member[1:]]), np.concatenate([member[1:], member[:-1]])
         case "full_mesh":
-            yield from ((i, (i + k) % size) for k in range(1, size) for i in range(size))
+            offset = np.arange(1, size)[:, None]
+            return np.tile(member, size - 1), ((member + offset) % size).ravel()
         case "hypercube":
-            dimension = size.bit_length() - 1
-            yield from ((i, i ^ (1 << k)) for k in range(dimension) for i in range(size))
+            bits = 1 << np.arange(size.bit_length() - 1)[:, None]
+            return np.tile(member, len(bits)), (member ^ bits).ravel()
         case _:
             raise TopologyError(f"{shape} is not a shape of direct links", ("shape",))
 
 
 def connect(
-    graph: Graph,
-    members: Sequence[Hashable],
+    wiring: Wiring,
+    members: Sequence[int],
     shape: Shape,
     wire: Wire,
     *,
     count: int = 1,
     switch: str = "switch",
 ) -> None:
-    """Wire `members` in a shape with `count` parallel links a pair; a `switch` shape adds its switch node."""
+    """Wire `members` in a shape with `count` parallel links a pair; a `switch` shape adds its switch."""
     if shape == "hypercube" and len(members).bit_count() != 1:
         raise TopologyError(f"a hypercube needs a power of two, found {len(members)} members", ("size",))
     if shape == "switch":
-        graph.add_node(switch, kind="switch")
-        for member in members:
-            wire.add(graph, member, switch, count)
-        for member in members:
-            wire.add(graph, switch, member, count)
+        wiring.join(members, [wiring.switch(switch)], wire, count)
         return
-    for i, j in pairs(shape, len(members)):
-        wire.add(graph, members[i], members[j], count)
+    nodes = np.asarray(members, dtype=np.int64)
+    src, dst = pairs(shape, len(members))
+    wiring.add(nodes[src], nodes[dst], wire, count)

@@ -1,17 +1,14 @@
-"""A topology: a networkx graph of ranks, switches and directed links, and its columns."""
+"""A topology: ranks, switches and directed links, in columns and as a networkx graph."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import networkx as nx
-import numpy as np
-
-from topologies.errors import TopologyError
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    import networkx as nx
+    import numpy as np
     from numpy.typing import NDArray
 
 Graph: TypeAlias = "nx.MultiDiGraph[Any]"
@@ -61,9 +58,6 @@ class Topology:
     ----------
     kind : str
         Name of the builder.
-    graph : networkx.MultiDiGraph
-        Nodes 0..N-1 are ranks, named nodes are switches; an edge carries `bandwidth`,
-        `latency`, `overhead`, `level` and `cost`.
     ranks : int
         Number of ranks N.
     dims : tuple of int
@@ -73,16 +67,41 @@ class Topology:
     levels : tuple of str
         Names of the levels, innermost first.
     links : Links
-        The edges as columns.
+        The links as columns.
+    spread : {'first', 'hash'}
+        Of several next links on shortest paths a message takes the first, or the one that a
+        hash of its source and destination picks.
     """
 
     kind: str
-    graph: Graph = field(repr=False)
     ranks: int
     dims: tuple[int, ...]
     nodes: tuple[Hashable, ...] = field(repr=False)
     levels: tuple[str, ...]
     links: Links = field(repr=False)
+    spread: Literal["first", "hash"] = "first"
+
+    @property
+    def graph(self) -> Graph:
+        """The topology as a networkx graph, built on demand: a run needs no more than the columns.
+
+        Nodes 0..N-1 are ranks, named nodes are switches (`kind`); an edge carries `bandwidth`,
+        `latency`, `overhead`, `level` and `cost`.
+        """
+        import networkx as nx
+
+        graph: Graph = nx.MultiDiGraph()
+        graph.add_nodes_from(self.nodes[: self.ranks], kind="rank")
+        graph.add_nodes_from(self.nodes[self.ranks :], kind="switch")
+        links = self.links
+        names = ("bandwidth", "latency", "overhead", "cost")
+        values = zip(*(getattr(links, name).tolist() for name in names), strict=True)
+        ends = zip(links.src.tolist(), links.dst.tolist(), links.level.tolist(), values, strict=True)
+        graph.add_edges_from(
+            (self.nodes[u], self.nodes[v], dict(zip(names, row, strict=True), level=self.levels[level]))
+            for u, v, level, row in ends
+        )
+        return graph
 
     def coordinates(self, rank: int) -> tuple[int, ...]:
         """Coordinates of a rank in `dims`, innermost first.
@@ -105,36 +124,3 @@ class Topology:
             first -= 1
         twin = f"#{link - first}" if link > first else ""
         return f"{self.nodes[src]}->{self.nodes[dst]}{twin}"
-
-
-def empty_graph(ranks: int) -> Graph:
-    """Graph of `ranks` rank nodes and no links."""
-    graph: Graph = nx.MultiDiGraph()
-    graph.add_nodes_from(range(ranks), kind="rank")
-    return graph
-
-
-def wrap(kind: str, graph: Graph, ranks: int, dims: Sequence[int], levels: Sequence[str]) -> Topology:
-    """Read a finished graph into a `Topology`.
-
-    Raises
-    ------
-    TopologyError
-        If the dimensions do not multiply to the number of ranks.
-    """
-    if int(np.prod(dims, dtype=np.int64)) != ranks:
-        raise TopologyError(f"dims {tuple(dims)} do not multiply to {ranks} ranks")
-    nodes = tuple(graph.nodes)
-    index = {node: i for i, node in enumerate(nodes)}
-    edges = [(index[u], index[v], data) for u, v, data in graph.edges(data=True)]
-    names = {name: i for i, name in enumerate(levels)}
-    links = Links(
-        src=np.array([u for u, _, _ in edges], dtype=np.int32),
-        dst=np.array([v for _, v, _ in edges], dtype=np.int32),
-        bandwidth=np.array([data["bandwidth"] for *_, data in edges], dtype=np.float64),
-        latency=np.array([data["latency"] for *_, data in edges], dtype=np.float64),
-        overhead=np.array([data["overhead"] for *_, data in edges], dtype=np.float64),
-        level=np.array([names[data["level"]] for *_, data in edges], dtype=np.int32),
-        cost=np.array([data["cost"] for *_, data in edges], dtype=np.int64),
-    )
-    return Topology(kind, graph, ranks, tuple(dims), nodes, tuple(levels), links)

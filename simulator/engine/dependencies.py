@@ -76,7 +76,8 @@ def _step_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
     """Source and destination have finished their last step before this one, in this channel."""
     count = len(schedule)
     lane = np.stack([schedule.src, schedule.dst], axis=1)
-    lane += (schedule.channel.astype(np.int32) * schedule.ranks)[:, None]
+    if schedule.channel.any():
+        lane = lane + (schedule.channel.astype(np.int64) * schedule.ranks)[:, None]
     flat = lane.ravel()
     # numpy sorts 16-bit keys by radix, in one pass
     order = np.argsort(flat.astype(np.uint16) if count and flat.max() < 1 << 16 else flat, kind="stable")
@@ -167,7 +168,7 @@ def _resolve(waits: Waits, transfers: int, operations: int) -> Dependencies:
     if joined.any():
         order = np.argsort(waiter, kind="stable")
         waiter, awaited = waiter[order], awaited[order]
-    last = np.full(len(into_row) and int(into_row[-1]) + 1, -1, dtype=np.int64)
+    last = np.full(np.count_nonzero(joined), -1, dtype=np.int64)
     of_transfer = waits.member[into] < transfers
     np.maximum.at(last, into_row[of_transfer], waits.member[into][of_transfer])
     return Dependencies(waiter, awaited, last)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from topologies.errors import TopologyError
 from topologies.quantities import Bandwidth, Whole
@@ -41,6 +41,8 @@ class Network:
     direct_links_only: bool = False
 
     def __post_init__(self) -> None:
+        check_word("model", self.model, get_args(Model))
+        check_word("sync", self.sync, get_args(Sync))
         seen: set[int] = set()
         for i, rank in enumerate(self.placement or ()):
             if rank in seen:
@@ -62,3 +64,21 @@ class Reduction:
 
     bandwidth: Bandwidth
     mode: Mode = "after"
+
+    def __post_init__(self) -> None:
+        check_word("mode", self.mode, get_args(Mode))
+        if not 0 < self.bandwidth < float("inf"):
+            raise TopologyError(
+                f"bandwidth must be positive and finite, found {self.bandwidth}", ("bandwidth",)
+            )
+
+
+def check_word(name: str, word: str, known: Sequence[str]) -> None:
+    """Refuse a word that is not among those known.
+
+    Raises
+    ------
+    TopologyError
+    """
+    if word not in known:
+        raise TopologyError(f'{name} must be {" or ".join(known)}, found "{word}"', (name,))

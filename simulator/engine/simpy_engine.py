@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from simulator.engine.engines import Progress
     from simulator.engine.plan import Plan
 
+MOST_HOPS: Final = 10_000_000
+"""About ten gigabytes of SimPy's objects, and minutes."""
+
+REPORT_EVERY: Final = 1024
+TOO_LATE: Final = "the simulation ran past 2.5 hours, past which femtoseconds do not fit 64 bits"
+
 LOWEST: Final = 9
 """Priority after every ordinary event of an instant (SimPy's own are 0 and 1)."""
 
@@ -53,6 +59,7 @@ class _Run:
     def __init__(self, plan: Plan, progress: Progress | None) -> None:
         self.progress = progress
         self.granted = 0
+        self.next_report = 0
         self.env = simpy.Environment()
         self.hop_offset = plan.hop_offset.tolist()
         self.hold = plan.hold.tolist()
@@ -107,8 +114,11 @@ class _Run:
         """Grant every resource that is due now to its first waiter, and send that one on."""
         now = self.now()
         due = self.agenda.pop(now)
-        if self.progress is not None:
-            self.granted += len(due)
+        if now > LONGEST:
+            raise PlanError(TOO_LATE)
+        self.granted += len(due)
+        if self.progress is not None and (self.granted >= self.next_report or self.granted == len(self.hold)):
+            self.next_report = self.granted + REPORT_EVERY
             self.progress(self.granted, len(self.hold))
         for resource in due:
             _, operation, hop, walked = heappop(resource.waiting)
@@ -140,16 +150,18 @@ def run_simpy(plan: Plan, progress: Progress | None = None) -> Timeline:
     ----------
     plan : Plan
     progress : callable, optional
-        Called at every instant that grants, with (hops granted, hops in all).
+        Called now and then with (hops granted, hops in all).
 
     Raises
     ------
     PlanError
         If the clock runs past 2.5 hours.
     """
+    if plan.hops > MOST_HOPS:
+        raise PlanError(f"the plan has {plan.hops:,} hops; the simpy engine takes up to {MOST_HOPS:,}")
     run = _Run(plan, progress)
     run.env.run()
     if run.env.now > LONGEST:
-        raise PlanError("the simulation ran past 2.5 hours, past which femtoseconds do not fit 64 bits")
+        raise PlanError(TOO_LATE)
     arrival, grant, release = (np.array(c, dtype=np.int64) for c in (run.arrival, run.grant, run.release))
     return Timeline(plan, arrival, grant, release, engine="simpy")

@@ -7,6 +7,8 @@ from difflib import get_close_matches
 
 from topologies.errors import CollsimError
 
+SHOWN = 20
+
 
 class UnitError(CollsimError):
     """A quantity that cannot be read: no unit, an unknown one, or a value out of range."""
@@ -56,6 +58,8 @@ class ScenarioError(CollsimError):
 class ScenarioErrors(CollsimError):  # noqa: N818 - it is many
     """Everything that is wrong in one scenario, in the order of the file, a line each.
 
+    The text stops after the first `SHOWN`; `errors` holds them all.
+
     Parameters
     ----------
     errors : iterable of ScenarioError
@@ -64,7 +68,10 @@ class ScenarioErrors(CollsimError):  # noqa: N818 - it is many
 
     def __init__(self, errors: Iterable[ScenarioError]) -> None:
         self.errors = tuple(sorted(errors, key=lambda error: (error.line or 0, error.column or 0)))
-        super().__init__("\n".join(map(str, self.errors)))
+        lines = [str(error) for error in self.errors[:SHOWN]]
+        if len(self.errors) > SHOWN:
+            lines.append(f"... and {len(self.errors) - SHOWN} more")
+        super().__init__("\n".join(lines))
 
     def __reduce__(self) -> tuple[type[ScenarioErrors], tuple[object, ...]]:
         return type(self), (self.errors,)

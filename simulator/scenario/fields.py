@@ -16,14 +16,13 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from simulator.scenario import units
-from simulator.scenario.errors import UnitError, did_you_mean, one_of
+from simulator.scenario import values
+from simulator.scenario.errors import one_of
 from topologies.errors import CollsimError
-from topologies.quantities import Quantity
+from topologies.quantities import Count, Quantity
 
 # a union adds its tag to the place of an error; no key that a person writes can hold this
 TAG = "\0"
-LARGEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def schema_of(annotation: Any) -> CoreSchema:
     if origin in (Union, UnionType):
         return _union([member for member in arguments if member is not NoneType])
     if origin is Literal:
-        return _plain(partial(_word, arguments))
+        return _plain(partial(values.word, arguments))
     if is_dataclass(annotation) and isinstance(annotation, type):
         return block_schema(parameters_of(annotation), annotation)
     if origin is Sequence or (origin in (tuple, list) and arguments[-1:] in ((...,), arguments)):
@@ -132,14 +131,17 @@ def block_schema(
     return core_schema.no_info_after_validator_function(partial(_make, make), schema)
 
 
-def expected(what: str, hint: str = "") -> PydanticCustomError:
-    """Make the error of a value that is not what was expected."""
-    return PydanticCustomError("expected", "{what}", {"what": what, "hint": hint})
+def takes_list(annotation: Any) -> bool:
+    """Say whether a list may be written for a parameter.
 
-
-def wrong(message: str, at: Sequence[str | int] = ()) -> PydanticCustomError:
-    """Make an error with words of its own, about the value or something inside it."""
-    return PydanticCustomError("wrong", "{message}", {"message": message, "at": tuple(at)})
+    Examples
+    --------
+    >>> takes_list(Sequence[int] | None), takes_list(str)
+    (True, False)
+    """
+    if get_origin(annotation) in (Union, UnionType):
+        return any(map(takes_list, get_args(annotation)))
+    return list in _shapes(annotation)
 
 
 def _plain(function: Callable[[Any], Any]) -> CoreSchema:
@@ -149,9 +151,9 @@ def _plain(function: Callable[[Any], Any]) -> CoreSchema:
 def _marked(annotation: Any, marks: tuple[Any, ...]) -> CoreSchema:
     for mark in marks:
         if isinstance(mark, Quantity):
-            return _plain(partial(_quantity, mark))
+            return _plain(partial(values.quantity, mark))
         if isinstance(mark, Words):
-            return _plain(partial(_word, mark.words))
+            return _plain(partial(values.word, mark.words))
         if isinstance(mark, Short):
             return core_schema.no_info_before_validator_function(
                 partial(_lengthen, mark), schema_of(annotation)
@@ -175,12 +177,19 @@ def _union(members: Sequence[Any]) -> CoreSchema:
     if len(members) == 1:
         return schema_of(members[0])
     tags = {f"{TAG}{i}": member for i, member in enumerate(members)}
+    words = {tag: _words_of(member) for tag, member in tags.items()}
+    # a text is taken for one of the words, but a block may be what was meant
     return core_schema.tagged_union_schema(
-        {tag: schema_of(member) for tag, member in tags.items()},
+        {
+            tag: _plain(partial(values.word, get_args(member), also=[words[t] for t in tags if t != tag]))
+            if get_origin(member) is Literal
+            else schema_of(member)
+            for tag, member in tags.items()
+        },
         lambda value: _member(tags, value),
         custom_error_type="expected",
         custom_error_message="{what}",
-        custom_error_context={"what": one_of(map(_words_of, members)), "hint": ""},
+        custom_error_context={"what": one_of(words.values()), "hint": ""},
     )
 
 
@@ -196,16 +205,16 @@ def _shapes(annotation: Any) -> tuple[type, ...]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         quantity = next((mark for mark in arguments[1:] if isinstance(mark, Quantity)), None)
-        if quantity is None:
+        if quantity is None or quantity.kind in ("count", "ratio"):
             return _shapes(arguments[0])
-        return (int,) if quantity.kind == "count" else (str, int, float)
+        return (str, int, float)
     if origin is Literal:
         return tuple(map(type, arguments))
     if is_dataclass(annotation) or origin in (Mapping, dict):
         return (dict,)
     if origin in (Sequence, tuple, list):
         return (list,)
-    return (int, float) if annotation is float else (annotation,)
+    return (float, int) if annotation is float else (annotation,)
 
 
 def _keys(annotation: Any) -> set[str]:
@@ -219,7 +228,10 @@ def _words_of(annotation: Any) -> str:
     if get_origin(annotation) is Literal:
         return one_of(map(str, get_args(annotation)))
     if is_dataclass(annotation) and isinstance(annotation, type):
-        return _block_words(tuple(parameters_of(annotation)))
+        parameters = parameters_of(annotation)
+        if [parameter.annotation for parameter in parameters.values()] == [Count]:
+            return f"{{{next(iter(parameters))}: 2}}"
+        return _block_words(tuple(parameters))
     names = {int: "a whole number", float: "a number", str: "text", bool: "true or false", list: "a list"}
     return names.get(_shapes(annotation)[0], "a mapping")
 
@@ -230,7 +242,7 @@ def _block_words(keys: Sequence[str]) -> str:
 
 def _require(kind: type, what: str, value: object) -> object:
     if not isinstance(value, kind):
-        raise expected(what)
+        raise values.expected(what)
     return value
 
 
@@ -238,82 +250,20 @@ def _lengthen(mark: Short, value: object) -> object:
     return value if isinstance(value, dict) else {mark.name: value}
 
 
-def _make(make: Callable[..., Any], values: dict[str, Any]) -> Any:
+def _make(make: Callable[..., Any], written: dict[str, Any]) -> Any:
     try:
-        return make(**values)
+        return make(**written)
     except CollsimError as error:
-        raise wrong(error.message, error.at) from None
+        raise values.wrong(error.message, error.at) from None
 
 
 def _unknown_key(keys: Sequence[str], value: object) -> object:
     raise PydanticCustomError("unknown_key", "{keys}", {"keys": keys, "value": value})
 
 
-def _word(words: Sequence[Any], value: object) -> object:
-    # 1 == True in Python, but not in YAML
-    for word in words:
-        if value == word and type(value) is type(word):
-            return word
-    names = [str(word) for word in words]
-    raise expected(one_of(names), did_you_mean(value, names) if isinstance(value, str) else "")
-
-
-def _quantity(quantity: Quantity, value: object) -> int | float:
-    if quantity.kind == "count":
-        return _whole(quantity.minimum, value)
-    if type(value) in (int, float):
-        raise PydanticCustomError("bare_number", "{kind}", {"kind": quantity.kind})
-    if not isinstance(value, str):
-        example = units.EXAMPLES[quantity.kind]
-        raise expected(f'a number and a unit, e.g. "{example}"')
-    readers: Mapping[str, Callable[[str], int | float]] = {
-        "bandwidth": units.bandwidth,
-        "time": units.time,
-        "bytes": units.size,
-    }
-    try:
-        return readers[quantity.kind](value)
-    except UnitError as error:
-        raise wrong(error.message) from None
-
-
-def _whole(minimum: int, value: object) -> int:
-    # bool is an int in Python, but not in YAML
-    if type(value) is not int:
-        raise expected("a whole number")
-    if value < minimum:
-        raise expected(f"{minimum} or more")
-    if value > LARGEST:
-        raise expected("at most 2^62")
-    return value
-
-
-def _integer(value: object) -> int:
-    return _whole(-LARGEST, value)
-
-
-def _number(value: object) -> float:
-    if type(value) not in (int, float) or not isinstance(value, int | float):
-        raise expected("a number")
-    if abs(value) > LARGEST:
-        raise expected("at most 2^62")
-    return float(value)
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise expected(
-            "true or false", did_you_mean(value, ("true", "false")) if isinstance(value, str) else ""
-        )
-    return value
-
-
-def _line(value: object) -> str:
-    if not isinstance(value, str):
-        raise expected("text")
-    if not value.strip() or "\n" in value:
-        raise expected("one line of text")
-    return value
-
-
-_SCALARS: Mapping[Any, Callable[[Any], Any]] = {int: _integer, float: _number, bool: _truth, str: _line}
+_SCALARS: Mapping[Any, Callable[[Any], Any]] = {
+    int: values.integer,
+    float: values.number,
+    bool: values.truth,
+    str: values.line,
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -12,31 +14,25 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, printable
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
 from simulator.scenario.models import CollectiveChoice, Scenario, TopologyChoice
-from simulator.scenario.source import (
-    MAX_BYTES,
-    At,
-    Block,
-    Source,
-    decode,
-    describe,
-    dotted,
-    parse,
-    plain,
-    written,
-)
-from simulator.scenario.units import needs_unit
+from simulator.scenario.parse import MAX_BYTES, decode, parse
+from simulator.scenario.source import At, Block, Source, describe, dotted, plain, written
+from simulator.scenario.units import MAX_LENGTH, needs_unit
 from topologies.quantities import Bytes
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 
-def load(path: Path) -> Scenario:
+# a shell's `<(command)` and standard input are pipes that somebody writes to
+_DESCRIPTORS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+
+
+def load(path: str | os.PathLike[str]) -> Scenario:
     """Read a scenario from a file.
 
     Parameters
     ----------
-    path : pathlib.Path
+    path : path-like
         A YAML file in UTF-8.
 
     Raises
@@ -44,10 +40,9 @@ def load(path: Path) -> Scenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    file = str(path)
+    file = os.fspath(path)
     try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = _read(file)
     except IsADirectoryError:
         raise ScenarioErrors([ScenarioError("is a directory; expected a YAML file", file)]) from None
     except FileNotFoundError:
@@ -58,7 +53,24 @@ def load(path: Path) -> Scenario:
     return loads(decode(data, file), file)
 
 
-def loads(text: str, name: str) -> Scenario:
+def _read(file: str) -> bytes:
+    """Read a file, but not a pipe that nobody may ever write to, or a device."""
+    with open(file, "rb", opener=_open_at_once) as stream:
+        mode = os.fstat(stream.fileno()).st_mode
+        if stat.S_ISFIFO(mode) and file.startswith(_DESCRIPTORS):
+            os.set_blocking(stream.fileno(), True)
+        elif not stat.S_ISREG(mode):
+            kind = "pipe" if stat.S_ISFIFO(mode) else "device"
+            raise ScenarioErrors([ScenarioError(f"is a {kind}; expected a YAML file", file)])
+        return stream.read(MAX_BYTES + 1)
+
+
+def _open_at_once(file: str, flags: int) -> int:
+    """Open without waiting for the writer of a pipe."""
+    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def loads(text: str, name: str = "scenario") -> Scenario:
     """Read a scenario from its text.
 
     Parameters
@@ -95,7 +107,8 @@ def loads(text: str, name: str) -> Scenario:
         errors += _translated(error.errors(include_url=False, include_input=False), source, refused)
     if errors:
         raise ScenarioErrors(errors)
-    return Scenario(**{"name": Path(name).stem or "scenario", **values}, source=source)
+    stem = printable(Path(name).stem, limit=MAX_LENGTH - 3)
+    return Scenario(**{"name": stem or "scenario", **values}, source=source)
 
 
 def _choices(source: Source) -> tuple[str | None, str | None]:
@@ -140,22 +153,34 @@ def _collective_schema(name: str | None) -> CoreSchema:
     def choose(kind: str, algorithm: str, size: int, **options: Any) -> CollectiveChoice:
         return CollectiveChoice(kind, algorithm, size, options)
 
-    names = Annotated[str, Words(tuple(ALGORITHMS))]
     keys = {
         "kind": Parameter(Annotated[str, Words(tuple(COLLECTIVES))], required=True),
-        "algorithm": Parameter(names, required=True),
+        "algorithm": Parameter(Annotated[str, Words(tuple(ALGORITHMS))], required=True),
         "size": Parameter(Bytes, required=True),
     }
     # an option of another algorithm is refused by _misfits, whatever it holds
     keys |= {option: Parameter(Any, required=False) for option in _all_options()}
     if name is not None:
-        # what the catalogue itself reads, or could not name in a builder's signature
-        known = parameters_of(ALGORITHMS[name].build) | {
-            "non_power_of_two": Parameter(Literal["fold", "hybrid", "error"], required=False),
-            "algorithms": Parameter(Sequence[names], required=False),
-        }
-        keys |= {option: known[option] for option in ALGORITHMS[name].options}
+        keys |= options_of(name)
     return block_schema(keys, choose)
+
+
+def options_of(name: str) -> dict[str, Parameter]:
+    """Give the options that an algorithm takes, as keys of the block `collective`.
+
+    Examples
+    --------
+    >>> options_of("ring")
+    {'first_chunk': Parameter(annotation=<class 'int'>, required=False)}
+    """
+    from algorithms.registry import ALGORITHMS
+
+    # what the catalogue itself reads, or could not name in a builder's signature
+    known = parameters_of(ALGORITHMS[name].build) | {
+        "non_power_of_two": Parameter(Literal["fold", "hybrid", "error"], required=False),
+        "algorithms": Parameter(Sequence[Annotated[str, Words(tuple(ALGORITHMS))]], required=False),
+    }
+    return {option: known[option] for option in ALGORITHMS[name].options}
 
 
 def _all_options() -> tuple[str, ...]:
@@ -180,9 +205,16 @@ def _misfits(source: Source) -> Iterator[ScenarioError]:
     taken = ALGORITHMS[name].options
     for option in _all_options():
         if option in block.entries and option not in taken:
-            takes = f"it takes {' and '.join(taken)}" if taken else "it takes none"
-            message = f'the algorithm "{name}" does not take the option "{option}"; {takes}'
-            yield source.error(message, ("collective", option), key=True)
+            yield source.error(not_taken(name, option), ("collective", option), key=True)
+
+
+def not_taken(algorithm: str, option: str) -> str:
+    """Say that an algorithm does not take an option, and which it takes."""
+    from algorithms.registry import ALGORITHMS
+
+    taken = ALGORITHMS[algorithm].options
+    takes = f"it takes {' and '.join(taken)}" if taken else "it takes none"
+    return f'the algorithm "{algorithm}" does not take the option "{printable(option)}"; {takes}'
 
 
 def _translated(
@@ -191,12 +223,13 @@ def _translated(
     """Put pydantic's errors into our words and places, but for values that were refused before."""
     places = {(error.line, error.column) for error in refused}
     for detail in details:
-        error = _translate(detail, source)
+        error = translate(detail, source)
         if detail["type"] == "missing" or (error.line, error.column) not in places:
             yield error
 
 
-def _translate(detail: ErrorDetails, source: Source) -> ScenarioError:
+def translate(detail: ErrorDetails, source: Source) -> ScenarioError:
+    """Put one of pydantic's errors into our words, at its place."""
     loc = tuple(step for step in detail["loc"] if not str(step).startswith(TAG))
     context = detail.get("ctx", {})
     block = dotted(loc[:-1]) or "the scenario"
@@ -208,7 +241,7 @@ def _translate(detail: ErrorDetails, source: Source) -> ScenarioError:
             hint = did_you_mean(key, context["keys"]) or f"; expected {one_of(context['keys'])}"
             return source.error(f'unknown key "{printable(key)}" in {block}{hint}', loc, key=True)
         case "invalid_key":
-            message = f"found the number {loc[-1]} as a key in {block}, expected a word"
+            message = f"found {describe(source.key(loc))} as a key in {block}, expected a word"
             return source.error(message, loc, key=True)
         case "wrong":
             return _at(source, (*loc, *context["at"]), context["message"])

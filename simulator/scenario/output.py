@@ -40,6 +40,7 @@ def write_results(results: Sequence[Result], folder: Path, *, force: bool = Fals
     OutputError
         If the folder is in use or cannot be written, or two scenarios have the same name.
     """
+    folder = folder.resolve()
     check_folder(folder, force=force)
     names = [_slug(result.scenario.name) for result in results]
     twins = {name for name in names if names.count(name) > 1}
@@ -63,15 +64,20 @@ def check_folder(folder: Path, *, force: bool) -> None:
     OutputError
         With what is in the way.
     """
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder} is not a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not force:
-        raise OutputError(f"{folder} is not empty; --force overwrites what is there")
+    if not folder.name and not folder.is_dir():
+        raise OutputError("--out needs the name of a folder")
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise OutputError(f"{folder} is not a folder")
+        if folder.is_dir() and any(folder.iterdir()) and not force:
+            raise OutputError(f"{folder} is not empty; --force overwrites what is there")
+    except OSError as error:
+        raise OutputError(f"cannot write {folder}: {error.strerror}") from None
 
 
 def _slug(name: str) -> str:
     """A scenario's name as the name of a folder."""
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "scenario"
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "scenario"
 
 
 def _fill_folder(result: Result, folder: Path) -> None:
@@ -99,14 +105,16 @@ def _fill_folder(result: Result, folder: Path) -> None:
 
 def _write_folder(folder: Path, fill: Callable[[Path], None]) -> list[Path]:
     """Fill a hidden folder beside the real one, then move what is in it."""
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        hidden = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        hidden = Path(tempfile.mkdtemp(prefix=".collsim.", dir=folder.parent))
     except OSError as error:
         raise OutputError(f"cannot write {folder}: {error.strerror}") from None
     try:
         fill(hidden)
         files = sorted(path.relative_to(hidden) for path in hidden.rglob("*") if path.is_file())
+        _check_targets(folder, files)
         for file in files:
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (hidden / file).replace(folder / file)
@@ -114,7 +122,22 @@ def _write_folder(folder: Path, fill: Callable[[Path], None]) -> list[Path]:
         raise OutputError(f"cannot write {folder}: {error.strerror}") from None
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
+        _remove_empty(made)
     return [folder / file for file in files]
+
+
+def _check_targets(folder: Path, files: Sequence[Path]) -> None:
+    """Refuse before the first file is moved, not after."""
+    for file in files:
+        if (folder / file).is_dir():
+            raise OutputError(f"{folder / file} is a folder; a file should go there")
+
+
+def _remove_empty(made: Sequence[Path]) -> None:
+    """Take back the folders that were made for nothing, innermost first."""
+    for folder in made:
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def write_topology_picture(topology: Topology, path: Path, *, force: bool = False) -> None:
@@ -128,12 +151,25 @@ def write_topology_picture(topology: Topology, path: Path, *, force: bool = Fals
     from plots.style import save
     from plots.topology import topology_figure
 
-    if path.suffix not in (".png", ".svg"):
-        raise OutputError(f"{path} must end in .png or .svg")
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists; --force overwrites it")
+    check_picture(path, force=force)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         save(topology_figure(topology), path)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def check_picture(path: Path, *, force: bool) -> None:
+    """Refuse a picture's path that is no picture's, or in use.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
+    if path.suffix not in (".png", ".svg"):
+        raise OutputError(f"{path} must end in .png or .svg")
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder")
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists; --force overwrites it")

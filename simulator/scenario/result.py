@@ -22,10 +22,14 @@ BUSIEST = 10
 """Links that a result names."""
 
 
-def as_json(results: Sequence[Result]) -> str:
+def as_json(results: Result | Sequence[Result]) -> str:
     """One object, or a list of several, with a line's end; the same bytes on every run."""
-    objects = [as_object(result) for result in results]
-    return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False) + "\n"
+    if isinstance(results, Sequence):
+        value: Any = [as_object(result) for result in results]
+        value = value[0] if len(value) == 1 else value
+    else:
+        value = as_object(results)
+    return json.dumps(value, indent=2, allow_nan=False) + "\n"
 
 
 def as_object(result: Result) -> dict[str, Any]:
@@ -76,8 +80,8 @@ def _levels(topology: Topology, use: LinkUse) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "bytes": int(use.bytes[topology.links.level == level].sum()),
-            "busy": to_seconds(int(use.busy[topology.links.level == level].sum())),
+            "bytes": sum(use.bytes[topology.links.level == level].tolist()),
+            "busy": to_seconds(sum(use.busy[topology.links.level == level].tolist())),
         }
         for level, name in enumerate(topology.levels)
     ]

@@ -8,21 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from algorithms.bounds import Bounds, lower_bounds
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
-from algorithms.hierarchical import hybrid_dims
 from algorithms.platform import platforms
 from algorithms.proof import prove
-from algorithms.registry import build, rounds
+from algorithms.registry import build, dimensions, rounds
 from algorithms.rounds import closed_form
 from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.load import load
-from topologies.errors import CollsimError
+from topologies.errors import CollsimError, TopologyError
 from topologies.registry import TOPOLOGIES
 
 if TYPE_CHECKING:
@@ -78,7 +75,8 @@ class Result:
     @property
     def dims(self) -> tuple[int, ...]:
         """p_0 x p_1 x ... along which the algorithm works."""
-        return tuple(_options(self.scenario, self.topology).get("dims", (self.schedule.ranks,)))
+        options = _options(self.scenario, self.topology)
+        return dimensions(self.scenario.collective.algorithm, self.schedule.ranks, options)
 
     @property
     def gap(self) -> float | None:
@@ -135,11 +133,10 @@ def run(
         tell("prove", 0, 1)
         prove(schedule)
     tell("plan", 0, 1)
-    with _placed(scenario, "network"):
-        placement(scenario.network, topology.ranks)
     with _placed(scenario):
         plan = lower(schedule, topology, scenario.network, scenario.reduction, scenario.delay)
-    timeline = run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
+        timeline = run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
+    tell("judge", 0, 1)
     return _judge(scenario, topology, schedule, timeline, "full" if proven else "no")
 
 
@@ -167,16 +164,16 @@ def _placed(scenario: Scenario, *block: str) -> Iterator[None]:
     except CollsimError as error:
         if isinstance(error, ScenarioErrors):
             raise
-        at = _where(block, error.at)
+        at = (*block, *error.at) if block else _blame(error)
         # a rank that is not there is wrong as a key, not for its delay
         raise ScenarioErrors([scenario.source.error(error.message, at, key=at[:1] == ("delay",))]) from None
 
 
-def _where(block: tuple[str, ...], at: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """Path in the file: inside the block, or in `network` for what only it can say."""
-    if not block and at and at[0] in ("placement", "direct_links_only"):
-        return ("network", *at)
-    return (*block, *at)
+def _blame(error: CollsimError) -> tuple[str | int, ...]:
+    """Path in the file of what made the parts not fit each other."""
+    if error.at and error.at[0] in ("placement", "direct_links_only"):
+        return ("network", *error.at)
+    return error.at or ("topology" if isinstance(error, TopologyError) else "collective",)
 
 
 def _options(scenario: Scenario, topology: Topology) -> dict[str, Any]:
@@ -198,7 +195,7 @@ def _judge(
         model=scenario.network.model,
         reduction=scenario.reduction.bandwidth if scenario.reduction else None,
         placement=place,
-        messages=_busiest(schedule),
+        messages=counts.messages_max,
     )
     return Result(
         scenario,
@@ -214,25 +211,16 @@ def _judge(
     )
 
 
-def _busiest(schedule: Schedule) -> int:
-    """Most messages that a rank sends or receives."""
-    ends = (np.bincount(end, minlength=1).max() for end in (schedule.src, schedule.dst))
-    return int(max(ends)) if len(schedule) else 0
-
-
 def _analytic(scenario: Scenario, topology: Topology) -> float | None:
     """The closed form, priced with the topology's alpha and beta along each dimension."""
-    choice, options = scenario.collective, _options(scenario, topology)
-    dims: tuple[int, ...] = tuple(options.get("dims", (topology.ranks,)))
-    if choice.algorithm == "hybrid":
-        dims = hybrid_dims(topology.ranks)
-    reduction = scenario.reduction
+    choice, options, reduction = scenario.collective, _options(scenario, topology), scenario.reduction
     priced = platforms(
         topology,
-        dims,
+        dimensions(choice.algorithm, topology.ranks, options),
         scenario.network.model,
         reduction.bandwidth if reduction else None,
         reduction.mode if reduction else "after",
+        placement(scenario.network, topology.ranks),
     )
     if priced is None:
         return None
@@ -242,8 +230,11 @@ def _analytic(scenario: Scenario, topology: Topology) -> float | None:
 
 
 def _warnings(scenario: Scenario, topology: Topology) -> Iterator[str]:
-    if topology.kind == "crossbar" and scenario.network.model == "store_and_forward":
+    pays_twice = topology.kind == "crossbar" or bool(
+        len(topology.nodes) > topology.ranks and topology.links.overhead.any()
+    )
+    if pays_twice and scenario.network.model == "store_and_forward":
         yield (
-            "under store_and_forward a message pays the crossbar twice, up and down; "
+            "under store_and_forward a message pays in full for every link, up to a switch and down from it; "
             "the textbook's one-port machine is a crossbar under cut_through"
         )

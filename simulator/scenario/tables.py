@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from algorithms.hierarchical import level_flow
 from algorithms.registry import ALGORITHMS
@@ -25,12 +26,24 @@ NOTHING = "-"
 SHOWN = 16
 """Transfers of a step that a table names one by one."""
 
-WORDS = {"scenario", "algorithm", "collectives", "name", "value", "transfers", "formula", "source", "proof"}
+WORDS = {
+    "phase",
+    "scenario",
+    "algorithm",
+    "collectives",
+    "name",
+    "value",
+    "transfers",
+    "formula",
+    "source",
+    "proof",
+}
 """Columns that hold words; the others hold numbers, which are set right and never broken."""
 
 
 def _table(*headers: str, title: str | None = None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+    heading = None if title is None else Text(title)
+    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", title_style="bold")
     for header in headers:
         if header in WORDS:
             table.add_column(header, justify="left", overflow="fold")
@@ -115,13 +128,15 @@ def _rate(value: float | None) -> str:
     return NOTHING if value is None else format_bandwidth(value)
 
 
-def flow_table(dims: Sequence[int], size: int) -> Table:
-    """What each level of a hierarchical ReduceScatter takes in and gives out."""
-    table = _table("level", "ranks", "input / rank", "output / rank", title="data volume by level")
-    for flow in level_flow(dims, size):
-        table.add_row(
-            str(flow.level), str(flow.ranks), format_bytes(round(flow.taken)), format_bytes(round(flow.given))
+def flow_table(dims: Sequence[int], kind: str, size: int | None = None) -> Table:
+    """What each level of a hierarchical collective takes in and gives out: in bytes, or in units of M."""
+    table = _table("level", "phase", "ranks", "input / rank", "output / rank", title="data volume by level")
+    for flow in level_flow(dims, kind):
+        volumes = (
+            _fraction(share) if size is None else format_bytes(round(share * size))
+            for share in (flow.taken, flow.given)
         )
+        table.add_row(str(flow.level), flow.phase, str(flow.ranks), *volumes)
     return table
 
 

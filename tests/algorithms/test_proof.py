@@ -13,7 +13,7 @@ import pytest
 import algorithms.proof
 from algorithms import COPY, REDUCE, Schedule, ScheduleError, assemble, build, count, make_collective, prove
 from algorithms.collective import EVERY
-from algorithms.schedule import Ranges, from_columns
+from algorithms.schedule import Ranges, settled
 from tests.algorithms.variants import KINDS, variants
 
 
@@ -44,23 +44,26 @@ def rows_of(schedule: Schedule) -> list[Row]:
 
 
 def schedule_of(rows: Sequence[Row], like: Schedule) -> Schedule:
-    size = np.array([len(row.chunks) for row in rows])
+    size = np.array([len(row.chunks) for row in rows], dtype=np.int32)
     step, src, dst, mode, channel = (
-        np.array([getattr(row, name) for row in rows]) for name in ("step", "src", "dst", "mode", "channel")
+        np.array([getattr(row, name) for row in rows], dtype=np.int32)
+        for name in ("step", "src", "dst", "mode", "channel")
     )
-    index = np.array([chunk for row in rows for chunk in row.chunks])
-    return from_columns(
+    index = np.array([chunk for row in rows for chunk in row.chunks], dtype=np.int32)
+    first = (np.cumsum(size) - size).astype(np.int32)
+    raw = Schedule(
         like.collective,
         step,
-        channel,
+        channel.astype(np.int16),
         src,
         dst,
-        np.cumsum(size) - size,
+        first,
         size,
-        mode,
+        mode.astype(np.uint8),
         index,
-        algorithm="mutant",
+        "mutant",
     )
+    return settled(raw)
 
 
 def is_right(rows: Sequence[Row], like: Schedule) -> bool:

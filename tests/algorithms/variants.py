@@ -34,6 +34,8 @@ def variants(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
         return [{}, *(order | way for order in orders for way in ways)]
     if name == "hierarchical":
         return list(_hierarchical(kind, ranks))
+    if name == "hybrid":
+        return [{}, {"order": "far"}, {"order": "near"}]
     return [{}]
 
 

@@ -128,8 +128,8 @@ def test_hierarchical_prints_what_each_level_takes_and_gives(
     )
     assert collsim("run", write(tmp_path / "levels.yaml", text)) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["0", "4", "64", "MiB", "16", "MiB"] in lines
-    assert ["1", "2", "16", "MiB", "8", "MiB"] in lines
+    assert ["0", "reduce_scatter", "4", "64", "MiB", "16", "MiB"] in lines
+    assert ["1", "reduce_scatter", "2", "16", "MiB", "8", "MiB"] in lines
 
 
 def test_crossbar_under_store_and_forward_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -274,7 +274,7 @@ def test_the_engine_stops_past_two_and_a_half_hours() -> None:
         run_simpy(plan_of([flow, flow], [0]))
 
 
-def test_progress_counts_every_hop_once() -> None:
+def test_progress_tells_the_first_and_the_last_hop() -> None:
     seen: list[tuple[int, int]] = []
     operations = [Operation([Hop(0, 1), Hop(1, 1)]), Operation([Hop(0, 1)])]
     run_simpy(plan_of(operations, [0, 0]), lambda done, hops: seen.append((done, hops)))

@@ -64,8 +64,10 @@ def test_rounding_up_each_likewise() -> None:
 
 
 def test_bytes_over_bandwidth_are_exact_before_they_are_rounded() -> None:
-    # a float would lose the last byte
-    assert lower(message(2**53 + 1), ring(2, bandwidth=1e15)).hold.tolist() == [2**53 + 1]
+    # 2^50 - 1 bytes at 1e9 bytes/s are 1.1e21 / 1e6 fs: more digits than a float has
+    sent = 2**50 - 1
+    assert lower(message(sent), ring(2, bandwidth=1e12)).hold.tolist() == [sent * 1000]
+    assert float(sent * 1000 + 1) == float(sent * 1000)
 
 
 def test_every_size_and_every_link_has_its_own_hold() -> None:

@@ -20,14 +20,25 @@ from algorithms.registry import build
 from algorithms.schedule import Schedule
 from plots import markers as lines_of
 from plots.density import coverage, density
-from plots.lanes import HIDDEN, by_rank, by_resource
+from plots.lanes import HIDDEN, by_rank, by_resource, packed
 from plots.style import save
 from plots.timeline import Marker, timeline_figure
 from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction
 from simulator.engine.simpy_engine import run_simpy
 from simulator.engine.timeline import Timeline
-from topologies import Level, Shared, Topology, crossbar, full_mesh, multilevel, ring
+from topologies import (
+    CustomLink,
+    CustomNodes,
+    Level,
+    Shared,
+    Topology,
+    crossbar,
+    custom,
+    full_mesh,
+    multilevel,
+    ring,
+)
 
 REDUCTION = Reduction(512e9)
 EIGHT = ring(8, bandwidth=64e9, latency=1e-6)
@@ -136,6 +147,57 @@ def test_links_that_share_a_lane_share_its_height() -> None:
         own = lanes.lane == lane
         assert sorted(lanes.low[own]) == pytest.approx([0, 1 / 3, 2 / 3])
         assert sorted(lanes.high[own]) == pytest.approx([1 / 3, 2 / 3, 1])
+
+
+def test_links_in_use_at_different_times_take_the_whole_lane() -> None:
+    # a ring inside, then across: a rank never sends on both
+    cards = Level("machine", 2, "full_mesh", 16e9, 1e-6)
+    cluster = multilevel([Level("card", 2, "full_mesh", 64e9, 1e-6), cards])
+    timeline, *_ = run(build("hierarchical", "allreduce", 4, 2**20, dims=(2, 2)), cluster)
+    apart = by_rank(timeline.plan, cluster)
+    lanes = packed(apart, timeline)
+    used = lanes.lane != HIDDEN
+    assert (apart.high - apart.low)[used].min() == 0.5
+    assert ((lanes.high - lanes.low)[used] == 1.0).all()
+
+
+def test_links_in_use_at_once_stay_side_by_side() -> None:
+    mesh = full_mesh(4, bandwidth=64e9)
+    timeline, *_ = run(build("direct", "allgather", 4, 2**20), mesh)
+    lanes = packed(by_rank(timeline.plan, mesh), timeline)
+    for lane in range(len(lanes)):
+        own = lanes.lane == lane
+        assert sorted(lanes.low[own]) == pytest.approx([0, 1 / 3, 2 / 3])
+        assert sorted(lanes.high[own]) == pytest.approx([1 / 3, 2 / 3, 1])
+
+
+def png_size(path: Path) -> tuple[int, int]:
+    """Width and height in the head of a PNG."""
+    wide, tall = np.frombuffer(path.read_bytes()[16:24], dtype=">u4").tolist()
+    return wide, tall
+
+
+def test_long_names_are_cut(tmp_path: Path) -> None:
+    hub = "a" * 5000 + "b" * 5000
+    star = custom(CustomNodes(4, [hub]), [CustomLink(i, hub, 1e9) for i in range(4)])
+    table = run(build("direct", "allgather", 4, 2**20), star, Network("cut_through"), None)
+    figure = timeline_figure(*table, title=hub, markers=[Marker(hub, 1e-6)])
+    short = "a" * 12 + "\u2026" + "b" * 11
+    assert names(figure.axes[0])[0] == f"0->{short}"
+    assert texts(figure)[0] == "a" * 40 + "\u2026" + "b" * 39
+    assert f"{short} 1 us" in texts(figure)
+    save(figure, tmp_path / "long.png")
+    assert png_size(tmp_path / "long.png")[0] == 1000
+
+
+def test_long_names_of_levels_leave_room_for_an_image(tmp_path: Path) -> None:
+    inner = Level("card" * 2500, 8, "full_mesh", 64e9)
+    cluster = multilevel([inner, Level("machine" * 2500, 8, "ring", 16e9, uplink=Shared(2))])
+    table = run(build("hierarchical", "allreduce", 64, 2**20, dims=(8, 8)), cluster)
+    figure = timeline_figure(*table, title="")
+    assert image(figure).shape[0] > 64
+    assert figure.axes[0].get_position().width > 0.5
+    save(figure, tmp_path / "long.png")
 
 
 def test_many_links_become_ranks() -> None:

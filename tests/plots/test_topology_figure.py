@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from time import perf_counter
+from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+from numpy.typing import NDArray
 
+import plots
 from plots import save, topology_figure
 from plots.layout import layout
 from tests.topologies.topology_examples import CARD, EXAMPLES, NODE, RACK, ladder_links, shared
@@ -37,6 +42,7 @@ ALL = [
 
 PROGRAM = """
 import sys
+import plots
 from plots import save, topology_figure
 from topologies import CustomLink, CustomNodes, Level, Shared, custom, multilevel
 node = Level("node", 3, "ring", 16e9, uplink=Shared(2))
@@ -179,6 +185,40 @@ def test_large_topologies_are_drawn_fast_and_without_labels(topology: Topology, 
     assert texts(figure) == []
 
 
+def star(name: str) -> Topology:
+    return custom(CustomNodes(3, [name]), [CustomLink(i, name, 1e9) for i in range(3)])
+
+
+def test_long_names_are_cut(tmp_path: Path) -> None:
+    figure = topology_figure(star("a" * 5000 + "b" * 5000))
+    assert texts(figure)[-1] == "a" * 12 + "\u2026" + "b" * 11
+    save(figure, tmp_path / "star.png")
+    level = topology_figure(multilevel([Level("c" * 9999, 3, "ring", 64e9)]))
+    assert legend(level) == ["c" * 12 + "\u2026" + "c" * 11 + ": 64 GB/s, 0 s"]
+
+
+def test_numbers_in_words_are_those_of_the_tables() -> None:
+    # rounded to four digits before the unit is chosen
+    assert legend(topology_figure(ring(3, 999.99e6, 999.99e-9))) == ["ring: 1 GB/s, 1 us"]
+
+
+def test_links_are_counted_where_numpy_gives_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    topology = custom(CustomNodes(2), [CustomLink(0, 1, 1e9, count=2), CustomLink(1, 0, 1e9, count=3)])
+    expected = texts(topology_figure(topology))
+    unique = np.unique
+
+    def column(values: NDArray[np.int64], **asked: Any) -> Any:
+        found = unique(values, **asked)
+        if "axis" not in asked:
+            return found
+        place = 2 if "return_index" in asked else 1
+        return (*found[:place], found[place].reshape(-1, 1), *found[place + 1 :])
+
+    # numpy 2.0.0 gave the inverse as a column if there is an axis
+    monkeypatch.setattr(np, "unique", column)
+    assert texts(topology_figure(topology)) == expected
+
+
 def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
     figure = topology_figure(ring(3, 64e9))
     with pytest.raises(CollsimError, match=r"\.svg or \.png"):
@@ -204,6 +244,57 @@ def test_a_failing_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("ring.png", "old")]
 
 
-def test_pyplot_stays_out() -> None:
-    code = "import plots, sys; sys.exit('matplotlib.pyplot' in sys.modules)"
+def test_a_folder_in_the_way_leaves_nothing_behind(tmp_path: Path) -> None:
+    target = tmp_path / "ring.png"
+    target.mkdir()
+    with pytest.raises(OSError, match=r"ring\.png"):
+        save(topology_figure(ring(3, 64e9)), target)
+    assert list(tmp_path.iterdir()) == [target]
+    assert list(target.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a\ufffe", "a\x00", "a\x1b", "a\x85", "a\n", "a\t", "a\ud800", "a\u2028"])
+def test_what_is_not_drawable_is_replaced(name: str, tmp_path: Path) -> None:
+    figure = topology_figure(star(name))
+    assert texts(figure)[-1] == "a\ufffd"
+    save(figure, tmp_path / "star.svg")
+    ElementTree.parse(tmp_path / "star.svg")
+
+
+@pytest.mark.parametrize(
+    "name", ["\u4ea4\u6362\u673a", "\U0001f600", "costs $1 or $2", "$\\foo$", "_", "<&>"]
+)
+def test_foreign_names_are_drawn_as_they_are_and_without_a_word(name: str, tmp_path: Path) -> None:
+    figure = topology_figure(star(name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save(figure, tmp_path / "star.png")
+        save(figure, tmp_path / "star.svg")
+    assert name in "".join(ElementTree.parse(tmp_path / "star.svg").getroot().itertext())
+
+
+def test_other_warnings_are_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def warn(*_: object, **__: object) -> None:
+        warnings.warn("something else", UserWarning, stacklevel=1)
+
+    monkeypatch.setattr(Figure, "savefig", warn)
+    with pytest.raises(UserWarning, match="something else"):
+        save(topology_figure(ring(3, 64e9)), tmp_path / "ring.png")
+
+
+def test_matplotlib_stays_out() -> None:
+    code = "import plots, sys; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_pyplot_stays_out_even_when_drawing() -> None:
+    code = "from plots import *; import sys; sys.exit('matplotlib.pyplot' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_plots_has_what_it_names() -> None:
+    for name in plots.__all__:
+        assert getattr(plots, name).__name__ == name
+        assert name in dir(plots)
+    with pytest.raises(AttributeError, match="sweep"):
+        _ = plots.sweep

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 import pickle
+import threading
+import time
 import typing
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +22,7 @@ from simulator.scenario.fields import Parameter, block_schema, parameters_of, sc
 from simulator.scenario.load import load, loads
 from simulator.scenario.models import Expect, ExpectedTime, Network, Reduction, Scenario, Tolerance
 from topologies.errors import CollsimError
-from topologies.quantities import Count, Time
+from topologies.quantities import Count, Ratio, Time
 from topologies.registry import TOPOLOGIES
 
 EVERY_KEY = """\
@@ -96,6 +99,43 @@ def test_defaults() -> None:
         {},
         Expect(),
     )
+
+
+def test_a_text_needs_no_name() -> None:
+    scenario = loads(LEAST)
+    assert (scenario.name, scenario.source.file) == ("scenario", "scenario")
+
+
+def test_the_name_of_a_file_is_made_printable() -> None:
+    assert loads(LEAST, "a\nb.yaml").name == r"a\nb"
+    assert len(loads(LEAST, "x" * 250 + ".yaml").name) == 200
+    assert loads(LEAST + f"name: {'x' * 200}\n").name == "x" * 200
+
+
+def test_a_path_may_be_a_text(tmp_path: Path) -> None:
+    file = tmp_path / "two.yaml"
+    file.write_text(LEAST, "utf-8")
+    assert load(str(file)) == load(file)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="a pipe has no name here")
+@pytest.mark.parametrize("wait", [0.0, 0.2])
+def test_a_pipe_that_a_shell_made_is_read(wait: float) -> None:
+    """What `collsim run <(command)` names, before and after the command has written."""
+    reader, writer = os.pipe()
+
+    def write() -> None:
+        time.sleep(wait)
+        os.write(writer, LEAST.encode())
+        os.close(writer)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        assert load(f"/dev/fd/{reader}").topology.kind == "crossbar"
+    finally:
+        thread.join()
+        os.close(reader)
 
 
 def test_same_text_is_an_equal_scenario() -> None:
@@ -208,6 +248,7 @@ def made_later(
     schema: Mapping[str, float] | None = None,
     size: Literal[1, 2] = 1,
     shape: tuple[Count, ...] = (),
+    share: Ratio | None = None,
 ) -> None:
     """Builder of a topology that nobody has written yet."""
 
@@ -223,6 +264,7 @@ VALIDATOR = SchemaValidator(block_schema(parameters_of(made_later)))
         ({"copy": [1, 2]}, {"copy": (1, 2)}),
         ({"copy": "all", "json": True, "size": 2}, {"copy": "all", "json": True, "size": 2}),
         ({"copy": "all", "schema": {"a": 1}}, {"copy": "all", "schema": {"a": 1.0}}),
+        ({"copy": "all", "share": 2}, {"copy": "all", "share": 2.0}),
         ({"copy": "all", "shape": [4, 4]}, {"copy": "all", "shape": (4, 4)}),
     ],
 )
@@ -243,6 +285,8 @@ def test_a_new_builder_needs_no_change_here(written: Any, read: Any) -> None:
         {"copy": "all", "schema": {"a": 1e30}},
         {"copy": "all", "shape": 4},
         {"copy": "all", "more": 4},
+        {"copy": "all", "share": 0},
+        {"copy": "all", "share": True},
     ],
 )
 def test_a_new_builders_wrong_input_is_refused(written: Any) -> None:

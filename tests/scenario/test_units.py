@@ -135,14 +135,29 @@ def test_limits() -> None:
     assert units.bandwidth("0.001 B/s") == 1e-3
     assert units.time("1e6 s") == 1e6
     assert units.size(f"{2**62} B") == 2**62
+    assert units.time("1e-30 s") == 1e-30
+    assert units.time("0e300 s") == 0
     for read, text in [
         (units.bandwidth, "1000001 TB/s"),
         (units.bandwidth, "0.0009 B/s"),
         (units.time, "1000000.1 s"),
         (units.size, f"{2**62 + 1} B"),
+        (units.bandwidth, "1e300 GB/s"),
+        (units.bandwidth, "1e-300 GB/s"),
+        (units.time, "1e99999999 us"),
+        (units.time, "1e-99999999 us"),
+        (units.time, f"1e{'9' * 30} us"),
+        (units.time, "9e-31 s"),
+        (units.size, "9" * 5000 + " B"),
+        (units.size, "1e-50 B"),
     ]:
         with pytest.raises(UnitError, match="is out of range: expected"):
             read(text)
+
+
+def test_a_quantity_is_written_shortly() -> None:
+    with pytest.raises(UnitError, match="is longer than 200 characters"):
+        units.time("1." + "0" * 5000 + " us")
 
 
 @pytest.mark.parametrize(

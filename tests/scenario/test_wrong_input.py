@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,12 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("line separator", "name: a\u2028b\n", ["1:8: the character U+2028 is not allowed"]),
     ("BOM in the middle", "name: \ufeffa\n", ["1:7: the character U+FEFF is not allowed"]),
     ("raw surrogate", "name: \ud800\n", ["1:7: the character U+D800 is not allowed"]),
-    ("large", b"#" * 10_000_001, ["1:1: the file is larger than 10 MB"]),
+    ("large", b"#" * 1_000_001, ["1:1: the file is larger than 1 MB; a scenario is small"]),
+    ("large in bytes", "\u00e9".encode() * 500_001, ["1:1: the file is larger than 1 MB"]),
+    ("large text", "#" * 1_000_001, ["1:1: the file is larger than 1 MB"]),
+    ("many values", "[" + "1," * 50_000 + "]", ["1:100000: more than 50000 values"]),
+    ("not a character", "name: \ufdd0\n", ["1:7: the character U+FDD0 is not allowed"]),
+    ("not a character in plane 1", "name: \U0001fffe\n", ["1:7: the character U+1FFFE is not allowed"]),
     ("two documents", GOOD + "---\nname: x\n", ["3:1: a second document begins"]),
     ("text", "hello\n", ['1:1: the scenario: found the text "hello", expected a mapping of topology']),
     ("number", "42\n", ["1:1: the scenario: found the number 42, expected a mapping"]),
@@ -74,6 +80,12 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("surrogate escape", GOOD + 'name: "\\ud800"\n', ['3:7: found "\\ud800", expected text without']),
     ("NUL escape", GOOD + 'name: "a\\0b"\n', ['3:7: found "a\\x00b", expected text without the character U+0000']),
     ("terminal escape", GOOD + 'name: "\\e[31m"\n', ['3:7: found "\\x1b[31m", expected text without']),
+    ("return escape", GOOD + 'name: "a\\rb"\n', ["3:7: found \"a\\rb\", expected text without the character U+000D"]),
+    ("separator escape", GOOD + 'name: "a\\Lb"\n', ["3:7: found \"a\\u2028b\", expected text without the character U+2028"]),
+    ("escape of no character", GOOD + 'name: "\\ufffe"\n', ["3:7: found \"\\ufffe\", expected text without the character U+FFFE"]),
+    ("escape of the last code", GOOD + 'name: "a\\uffff"\n', ["3:7: found \"a\\uffff\", expected text without the character U+FFFF"]),
+    ("escape of no character past 16 bits", GOOD + 'name: "\\ud83f\\udfff"\n', ["3:7: found \"\\ud83f\\udfff\", expected text without the character U+1FFFF"]),
+    ("escape of no character in a key", GOOD + '"\\uffff": 1\n', ["3:1: found \"\\uffff\", expected text without the character U+FFFF"]),
     ("deep list", "a: " + "[" * 10_000, ["1:33: nested more than 30 levels deep"]),
     ("deep mapping", "{a: " * 10_000, ["1:118: nested more than 30 levels deep"]),
     ("deep block", "- " * 10_000, ["1:61: nested more than 30 levels deep"]),
@@ -98,7 +110,10 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("true as a key", GOOD + "true: 1\n", ["3:1: found true as a key, expected a word"]),
     ("nothing as a key", GOOD + "~: 1\n", ["3:1: found nothing as a key, expected a word"]),
     ("number as a key", GOOD + "7: 1\n", ["3:1: found the number 7 as a key in the scenario, expected a word"]),
-    ("float as a key", GOOD + "1.5: 1\n", ["3:1: found the number 1.5 as a key, expected a word"]),
+    ("float as a key", GOOD + "1.5: 1\n", ["3:1: found the number 1.5 as a key in the scenario, expected a word"]),
+    ("huge number as a key", GOOD + f"{10**30}: 1\n", [f"3:1: found the number {10**30} as a key in the scenario, expected a word"]),
+    ("number and its text as keys", GOOD + 'delay: {1.5: 1 us, "1.5": 1 us}\n', ['3:20: the key "1.5" is given twice; first at 3:9']),
+    ("whole number twice as a key", GOOD + "delay: {1: 1 us, 1.0: 2 us}\n", ['3:18: the key "1.0" is given twice; first at 3:9']),
     # keys
     ("no topology", GATHER, ['1:1: missing key "topology" in the scenario']),
     ("no collective", RING, ['1:1: missing key "collective" in the scenario']),
@@ -145,6 +160,9 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("bandwidth negative", ring("ranks: 8\n  bandwidth: -1 GB/s"), ['4:14: topology.bandwidth: "-1 GB/s" must be more than 0']),
     ("bandwidth vast", ring("ranks: 8\n  bandwidth: 1e9 TB/s"), ['4:14: topology.bandwidth: "1e9 TB/s" is out of range']),
     ("bandwidth tiny", ring("ranks: 8\n  bandwidth: 1e-9 B/s"), ['4:14: topology.bandwidth: "1e-9 B/s" is out of range']),
+    ("bandwidth past floats", ring("ranks: 8\n  bandwidth: 1e300 GB/s"), ['4:14: topology.bandwidth: "1e300 GB/s" is out of range: expected 0.001 B/s to 1e6 TB/s']),
+    ("bandwidth under floats", ring("ranks: 8\n  bandwidth: 1e-400 GB/s"), ['4:14: topology.bandwidth: "1e-400 GB/s" is out of range: expected 0.001 B/s']),
+    ("bandwidth of many digits", ring(f"ranks: 8\n  bandwidth: {'9' * 5000} GB/s"), [f'4:14: topology.bandwidth: "{"9" * 60}..." is out of range']),
     ("bandwidth in words", ring("ranks: 8\n  bandwidth: fast"), ['4:14: topology.bandwidth: "fast" is not a bandwidth']),
     ("bandwidth with a comma", ring("ranks: 8\n  bandwidth: 1,5 GB/s"), ['4:14: topology.bandwidth: "1,5 GB/s" is not']),
     ("bandwidth as bool", ring("ranks: 8\n  bandwidth: true"), ["4:14: topology.bandwidth: found true, expected a number and"]),
@@ -153,6 +171,8 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("latency negative", ring("ranks: 8\n  bandwidth: 1 GB/s\n  latency: -1 us"), ['5:12: topology.latency: "-1 us" must be zero']),
     ("latency bare zero", ring("ranks: 8\n  bandwidth: 1 GB/s\n  latency: 0"), ['5:12: topology.latency: 0 needs a unit']),
     ("latency long", ring("ranks: 8\n  bandwidth: 1 GB/s\n  latency: 1e9 s"), ['5:12: topology.latency: "1e9 s" is out of']),
+    ("latency endless", ring("ranks: 8\n  bandwidth: 1 GB/s\n  latency: 1e99999999 us"), ['5:12: topology.latency: "1e99999999 us" is out of range: expected 0 s, or 1e-30 s to 1e6 s']),
+    ("latency written long", ring(f"ranks: 8\n  bandwidth: 1 GB/s\n  latency: {'0' * 5000}1 us"), [f'5:12: topology.latency: "{"0" * 60}..." is longer than 200 characters']),
     ("size of bare zero", gather("kind: allgather, algorithm: ring, size: 0"), ['2:54: collective.size: 0 needs a unit, e.g. "0 GiB"']),
     ("size not whole", gather("kind: allgather, algorithm: ring, size: 1.5 B"), ['2:54: collective.size: "1.5 B" is not a whole number']),
     ("size negative", gather("kind: allgather, algorithm: ring, size: -1 B"), ['2:54: collective.size: "-1 B" must be zero or more']),
@@ -162,10 +182,10 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("direction", ring("ranks: 8\n  bandwidth: 1 GB/s\n  direction: bth"), ['5:14: topology.direction: found the text "bth", expected both or one; did you mean "both"?']),
     ("level not a mapping", levels("4"), ["1:39: topology.levels[0]: found the number 4, expected a mapping of name"]),
     ("levels not a list", f"topology: {{kind: multilevel, levels: 4}}\n{GATHER}", ["1:38: topology.levels: found the number 4, expected a list"]),
-    ("uplink word", levels("{name: a, size: 4, shape: ring, bandwidth: 1 GB/s, uplink: per_rnk}"), ['1:98: topology.levels[0].uplink: found the text "per_rnk", expected per_rank; did you mean']),
+    ("uplink word", levels("{name: a, size: 4, shape: ring, bandwidth: 1 GB/s, uplink: per_rnk}"), ['1:98: topology.levels[0].uplink: found the text "per_rnk", expected per_rank or {shared: 2}; did you mean "per_rank"?']),
     ("uplink key", levels("{name: a, size: 4, shape: ring, bandwidth: 1 GB/s, uplink: {shred: 2}}"), ['1:90: missing key "shared" in', '1:99: unknown key "shred" in topology.levels[0].uplink; did you mean "shared"?']),
     ("uplink count", levels("{name: a, size: 4, shape: ring, bandwidth: 1 GB/s, uplink: {shared: 0}}"), ["1:107: topology.levels[0].uplink.shared: found the number 0, expected 1 or more"]),
-    ("uplink neither", levels("{name: a, size: 4, shape: ring, bandwidth: 1 GB/s, uplink: 3}"), ["1:98: topology.levels[0].uplink: found the number 3, expected per_rank or a mapping of shared"]),
+    ("uplink neither", levels("{name: a, size: 4, shape: ring, bandwidth: 1 GB/s, uplink: 3}"), ["1:98: topology.levels[0].uplink: found the number 3, expected per_rank or {shared: 2}"]),
     # the collective
     ("unknown collective", gather("kind: all_gather, algorithm: ring, size: 1 B"), ['2:20: collective.kind: found the text "all_gather", expected reduce_scatter, allgather or']),
     ("unknown algorithm", gather("kind: allgather, algorithm: rings, size: 1 B"), ['2:42: collective.algorithm: found the text "rings", expected ']),
@@ -191,6 +211,13 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("name as a number", GOOD + "name: 8\n", ["3:7: name: found the number 8, expected text"]),
     ("name of nothing", GOOD + "name: ''\n", ['3:7: name: found the text "", expected one line of text']),
     ("name of two lines", GOOD + "name: |\n  a\n  b\n", ["3:7: name: found the text \"a\\nb\\n\", expected one line"]),
+    ("name that is long", GOOD + f"name: {'x' * 201}\n", [f'3:7: name: found the text "{"x" * 60}...", expected a text of at most 200 characters']),
+    ("name with a tab", GOOD + 'name: "a\\tb"\n', ["3:7: name: found the text \"a\\tb\", expected one line of text without control characters"]),
+    ("level's name that is long", levels(f"{{name: {'x' * 201}, size: 4, shape: ring, bandwidth: 1 GB/s}}"), ["1:46: topology.levels[0].name: found the text"]),
+    ("switch's name of two lines", f'topology: {{kind: custom, nodes: {{ranks: 2, switches: ["a\\nb"]}}, links: []}}\n{GATHER}', ["1:55: topology.nodes.switches[0]: found the text \"a\\nb\", expected one line of text"]),
+    ("delay of a huge rank", GOOD + f"delay: {{{'9' * 23}: 1 us}}\n", [f"3:9: found the number {'9' * 23} as a key in delay, expected at most 2^62"]),
+    ("delay of a rank past int64", GOOD + f"delay: {{0x{2**63:x}: 1}}\n", [f"3:9: found the number 0x{2**63:x} as a key in delay, expected at most", f"3:29: delay.{2**63}: 1 needs a unit"]),
+    ("delay of half a rank", GOOD + "delay: {1.5: 1 us}\n", ["3:9: found the number 1.5 as a key in delay, expected a whole number"]),
     ("delay of a word", GOOD + "delay: {a: 1 us}\n", ['3:9: found the text "a" as a key in delay, expected a whole number']),
     ("delay of a rank below 0", GOOD + "delay: {-1: 1 us}\n", ["3:9: found the number -1 as a key in delay, expected 0"]),
     ("delay without a unit", GOOD + "delay: {3: 10}\n", ['3:12: delay[3]: 10 needs a unit, e.g. "10 us"']),
@@ -235,6 +262,18 @@ def test_missing_file(tmp_path: Path) -> None:
 def test_directory(tmp_path: Path) -> None:
     with pytest.raises(ScenarioErrors, match="is a directory; expected a YAML file"):
         load(tmp_path)
+
+
+def test_pipe_that_nobody_writes_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.yaml")
+    with pytest.raises(ScenarioErrors, match=r"fifo\.yaml: is a pipe; expected a YAML file"):
+        load(tmp_path / "fifo.yaml")
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
+def test_device(device: str) -> None:
+    with pytest.raises(ScenarioErrors, match="is a device; expected a YAML file"):
+        load(device)
 
 
 def test_name_that_no_file_can_have() -> None:
@@ -295,3 +334,13 @@ def test_a_refused_value_is_reported_once() -> None:
     with pytest.raises(ScenarioErrors) as caught:
         loads(ring("ranks: !!str 8\n  bandwidth: .inf"), "a.yaml")
     assert len(caught.value.errors) == 2
+
+
+def test_only_the_first_errors_of_a_file_are_shown() -> None:
+    with pytest.raises(ScenarioErrors) as caught:
+        loads(GOOD + "".join(f"key{i}: 1\n" for i in range(25)), "a.yaml")
+    lines = str(caught.value).split("\n")
+    assert len(caught.value.errors) == 25
+    assert len(lines) == 21
+    assert lines[0].startswith('a.yaml:3:1: unknown key "key0"')
+    assert lines[20] == "... and 5 more"

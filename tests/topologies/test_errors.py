@@ -21,7 +21,7 @@ from topologies import (
     multilevel,
     ring,
 )
-from topologies.topology import empty_graph, wrap
+from topologies.wiring import Wiring
 
 
 def link(**wrong: object) -> Topology:
@@ -87,7 +87,7 @@ def test_wrong_values_are_refused_and_located(
 
 def test_dims_that_do_not_fit_are_refused() -> None:
     with pytest.raises(TopologyError, match=r"dims \(2, 3\) do not multiply to 5 ranks"):
-        wrap("odd", empty_graph(5), 5, (2, 3), ())
+        Wiring(5).topology("odd", (2, 3), ())
 
 
 def test_one_base() -> None:

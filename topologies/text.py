@@ -1,0 +1,84 @@
+"""Quantities in words: the same in every table, figure and message."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+_TIMES = {unit: Fraction(10) ** power for unit, power in (("s", 0), ("ms", -3), ("us", -6), ("ns", -9))}
+_TIMES |= {"ps": Fraction(10) ** -12, "fs": Fraction(10) ** -15}
+_DECIMAL = {unit: Fraction(10) ** power for unit, power in (("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3))}
+_DECIMAL |= {"B": Fraction(1)}
+_BINARY = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10, "B": 1}
+
+
+def format_time(seconds: float, digits: int = 6) -> str:
+    """Write a time for people.
+
+    Parameters
+    ----------
+    seconds : float
+        Finite.
+    digits : int
+        Most significant digits.
+
+    Examples
+    --------
+    >>> format_time(7e-6), format_time(0.0146800640), format_time(0), format_time(90)
+    ('7 us', '14.6801 ms', '0 s', '90 s')
+    >>> format_time(0.0146800640, digits=4)
+    '14.68 ms'
+    """
+    if seconds == 0:
+        return "0 s"
+    return _scaled(_rounded(seconds, digits), _TIMES, digits)
+
+
+def format_bytes(count: int, digits: int = 6) -> str:
+    """Write a size for people: exact in binary units where that is short, else in decimal ones.
+
+    Parameters
+    ----------
+    count : int
+        Bytes.
+    digits : int
+        Most significant digits of what is not exact.
+
+    Examples
+    --------
+    >>> format_bytes(2**30), format_bytes(1001), format_bytes(1_500_000), format_bytes(123_456_789)
+    ('1 GiB', '1001 B', '1.5 MB', '123.457 MB')
+    """
+    if count == 0:
+        return "0 B"
+    decimal = _scaled(Fraction(count), _DECIMAL, digits)
+    unit = next(unit for unit, size in _BINARY.items() if count % size == 0)
+    return min(f"{count // _BINARY[unit]} {unit}", decimal, key=len)
+
+
+def format_bandwidth(bytes_per_second: float, digits: int = 6) -> str:
+    """Write a bandwidth for people.
+
+    Parameters
+    ----------
+    bytes_per_second : float
+        Finite.
+    digits : int
+        Most significant digits.
+
+    Examples
+    --------
+    >>> format_bandwidth(64e9), format_bandwidth(26843545600.0), format_bandwidth(0.5)
+    ('64 GB/s', '26.8435 GB/s', '0.5 B/s')
+    """
+    return _scaled(_rounded(bytes_per_second, digits), _DECIMAL, digits) + "/s"
+
+
+def _rounded(value: float, digits: int) -> Fraction:
+    """Value to so many digits, which keeps 999.9999999 ns from being written as 1000 ns."""
+    return Fraction(f"{value:.{digits}g}")
+
+
+def _scaled(value: Fraction, units: dict[str, Fraction], digits: int) -> str:
+    """Value in the largest unit in which it is 1 or more, or in the last."""
+    unit = next((unit for unit, size in units.items() if abs(value) >= size), next(reversed(units)))
+    return f"{float(value / units[unit]):.{digits}g} {unit}"
