@@ -324,12 +324,27 @@ def _check_ends(schedule: Schedule) -> None:
             row = int(np.argmax(wrong))
             step, src, dst = int(schedule.step[row]), int(schedule.src[row]), int(schedule.dst[row])
             raise ScheduleError(f"step {step}: " + text.format(src=src, dst=dst), step=step, rank=src)
-    rows, chunk = schedule.moves()
-    wrong = (chunk < 0) | (chunk >= schedule.collective.chunks)
+    _check_chunks(schedule)
+
+
+def _check_chunks(schedule: Schedule) -> None:
+    """Refuse chunks that the collective does not have."""
+    chunks = schedule.collective.chunks
+    if schedule.index is None:
+        wrong = (schedule.first < 0) | (schedule.first.astype(np.int64) + schedule.count > chunks)
+        wrong &= schedule.count > 0
+    else:
+        bad = (schedule.index < 0) | (schedule.index >= chunks)
+        if not bad.any():
+            return
+        rows, moved = schedule.moves()
+        wrong = np.zeros(len(schedule), dtype=bool)
+        wrong[rows[(moved < 0) | (moved >= chunks)]] = True
     if wrong.any():
-        at = int(np.argmax(wrong))
-        step = int(schedule.step[rows[at]])
-        raise ScheduleError(f"step {step}: there is no chunk {chunk[at]}", step=step, chunk=int(chunk[at]))
+        row = int(np.argmax(wrong))
+        step = int(schedule.step[row])
+        chunk = next(int(c) for c in schedule.chunks(row) if not 0 <= c < chunks)
+        raise ScheduleError(f"step {step}: there is no chunk {chunk}", step=step, chunk=chunk)
 
 
 def _check_modes(schedule: Schedule) -> None:

@@ -7,6 +7,7 @@ then turns groups into dependencies; where many wait on many, through a join.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,11 +89,12 @@ def _step_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
     first_of_group = first_of_lane.copy()
     first_of_group[1:] |= step[1:] != step[:-1]
     starts = np.flatnonzero(first_of_group)
-    sizes = np.diff(np.append(starts, len(flat)))
-    previous = np.where(first_of_lane[starts], -1, np.arange(len(starts)) - 1).astype(np.int32)
+    group = np.cumsum(first_of_group, dtype=np.int32) - 1
+    # the group before its own, in the same lane
+    before = np.where(first_of_lane[starts], np.int32(-1), np.arange(-1, len(starts) - 1, dtype=np.int32))
     waited = np.empty((count, 2), dtype=np.int32)
-    waited.ravel()[order] = np.repeat(previous, sizes)
-    offsets = np.append(starts, len(flat))
+    waited.ravel()[order] = before[group]
+    offsets = np.append(starts, len(flat)).astype(np.int32)
     member: NDArray[np.integer] = row
     if len(late):
         delay_group = np.full(schedule.ranks, -1, dtype=np.int32)
@@ -178,16 +180,18 @@ def _direct_edges(
     waits: Waits, members: NDArray[np.integer], joined: NDArray[np.bool_]
 ) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
     """(waiter, member) of the waits that go through no join, each once."""
-    straight = np.flatnonzero(~joined[waits.group])
+    row, group = waits.row, waits.group
+    if joined.any():
+        straight = ~joined[group]
+        row, group = row[straight], group[straight]
+    first, width = (column.astype(np.int32, copy=False) for column in (waits.offsets[:-1], members))
     # block by block: what is in work at a time stays in the processor's cache
     block = 1 << 16
     edges = []
-    cuts = np.searchsorted(
-        waits.row[straight], np.arange(0, int(waits.row.max(initial=0)) + 1 + block, block)
-    )
-    for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-        rows, groups = waits.row[straight[start:stop]], waits.group[straight[start:stop]]
-        which, at = expand(waits.offsets[:-1][groups], members[groups])
+    cuts = np.searchsorted(row, np.arange(0, int(row.max(initial=0)) + 1 + block, block))
+    for start, stop in pairwise(cuts.tolist()):
+        rows, groups = row[start:stop], group[start:stop]
+        which, at = expand(first[groups], width[groups])
         edges.append(_distinct(rows[which], waits.member[at]))
     if not edges:
         return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
