@@ -10,11 +10,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from algorithms import (
     ALGORITHMS,
     COLLECTIVES,
     COPY,
     REDUCE,
+    Algorithm,
     Bounds,
     Collective,
     Counts,
@@ -32,6 +35,7 @@ from algorithms import (
     count,
     dual,
     fold,
+    level_flow,
     lower_bounds,
     make_collective,
     on,
@@ -43,9 +47,8 @@ from algorithms import (
     together,
     trace,
 )
-from plots.timeline import Marker, timeline_figure
-from plots.topology import topology_figure
 from simulator.engine.engines import run_plan, simulate
+from simulator.engine.errors import PlanError
 from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction
 from simulator.engine.plan import Plan
@@ -55,7 +58,7 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.load import load, loads
 from simulator.scenario.models import Scenario
 from simulator.scenario.result import as_json
-from simulator.scenario.run import Result, run
+from simulator.scenario.run import Result, build_topology, run
 from topologies import (
     TOPOLOGIES,
     CollsimError,
@@ -74,6 +77,10 @@ from topologies import (
     route,
     routes,
 )
+from topologies.measures import Measures, measure
+
+if TYPE_CHECKING:
+    from plots import Marker, save, timeline_figure, topology_figure
 
 __all__ = [
     "ALGORITHMS",
@@ -81,6 +88,7 @@ __all__ = [
     "COPY",
     "REDUCE",
     "TOPOLOGIES",
+    "Algorithm",
     "Bounds",
     "Collective",
     "CollsimError",
@@ -90,8 +98,10 @@ __all__ = [
     "Level",
     "Lists",
     "Marker",
+    "Measures",
     "Network",
     "Plan",
+    "PlanError",
     "Platform",
     "Ranges",
     "Reduction",
@@ -110,6 +120,7 @@ __all__ = [
     "assemble",
     "beside",
     "build",
+    "build_topology",
     "check",
     "closed_form",
     "congestion_factor",
@@ -120,11 +131,13 @@ __all__ = [
     "fold",
     "full_mesh",
     "hypercube",
+    "level_flow",
     "load",
     "loads",
     "lower",
     "lower_bounds",
     "make_collective",
+    "measure",
     "multilevel",
     "on",
     "platforms",
@@ -135,6 +148,7 @@ __all__ = [
     "routes",
     "run",
     "run_plan",
+    "save",
     "simulate",
     "textbook_bounds",
     "then",
@@ -143,3 +157,14 @@ __all__ = [
     "topology_figure",
     "trace",
 ]
+
+_FIGURES = frozenset({"Marker", "save", "timeline_figure", "topology_figure"})
+
+
+def __getattr__(name: str) -> Any:
+    """Load matplotlib only for whoever draws."""
+    if name in _FIGURES:
+        import plots
+
+        return getattr(plots, name)
+    raise AttributeError(f"module 'collsim' has no attribute {name!r}")

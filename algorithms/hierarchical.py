@@ -21,6 +21,7 @@ from algorithms.errors import ScheduleError
 from algorithms.halving import Order
 from algorithms.rounds import Round
 from algorithms.schedule import Lists, Schedule
+from topologies.quantities import Count
 
 DUAL_NAMES: Mapping[str, str] = MappingProxyType(
     {"recursive_halving": "recursive_doubling", "recursive_doubling": "recursive_halving"}
@@ -31,7 +32,7 @@ def hierarchical(
     kind: str,
     ranks: int,
     size: int,
-    dims: Sequence[int] | None = None,
+    dims: Sequence[Count] | None = None,
     algorithms: Sequence[str] | None = None,
 ) -> Schedule:
     """One collective after the other along each dimension of a grid of ranks.

@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def run(*command: str | Path, cwd: Path) -> str:
     """Standard output of a command that must succeed."""
-    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} exited with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -32,13 +34,17 @@ def main() -> None:
         venv.create(away / "venv", with_pip=True)
         python = away / "venv" / "bin" / "python"
         run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=away)
-        packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=away).strip())
+        packages = Path(
+            run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=away).strip()
+        )
         (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
         where = run(python, "-c", "import collsim; print(collsim.__file__)", cwd=away).strip()
         if not Path(where).is_relative_to(away):
             sys.exit(f"the wheel's collsim is not the one that runs: {where}")
         collsim = away / "venv" / "bin" / "collsim"
-        printed = run(collsim, "run", "library:first-walk/ring-reduce-scatter-8", "--out", away / "out", cwd=away)
+        printed = run(
+            collsim, "run", "library:first-walk/ring-reduce-scatter-8", "--out", away / "out", cwd=away
+        )
         if "16.5221 ms" not in printed or not (away / "out" / "timeline.png").is_file():
             sys.exit(f"the wheel ran the library's scenario, but not as it should:\n{printed}")
     print("the wheel runs outside the checkout")

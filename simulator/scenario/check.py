@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simulator.scenario.units import format_time
 from topologies.clock import femtoseconds
+from topologies.text import format_time
 
 if TYPE_CHECKING:
     from simulator.scenario.models import ExpectedTime, Tolerance

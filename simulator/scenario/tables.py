@@ -13,7 +13,7 @@ from rich.text import Text
 from algorithms.hierarchical import level_flow
 from algorithms.registry import ALGORITHMS
 from algorithms.trace import TracedStep, ranges_text, trace
-from simulator.scenario.units import format_bandwidth, format_bytes, format_time
+from topologies.text import format_bandwidth, format_bytes, format_time
 
 if TYPE_CHECKING:
     from algorithms.catalogue import Algorithm

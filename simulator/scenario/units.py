@@ -37,12 +37,12 @@ EXAMPLES: Mapping[Kind, str] = MappingProxyType({"bandwidth": "64 GB/s", "time":
 
 MIN_BANDWIDTH, MAX_BANDWIDTH = Fraction(1, 1000), Fraction(10**18)
 MIN_TIME, MAX_TIME = Fraction(1, 10**30), Fraction(10**6)
-MAX_BYTES = 2**62
+MAX_BYTES = 2**50
 _RANGES: Mapping[str, str] = MappingProxyType(
     {
         "bandwidth": "0.001 B/s to 1e6 TB/s",
         "time": "0 s, or 1e-30 s to 1e6 s",
-        "bytes": "a whole number of bytes up to 2^62 B",
+        "bytes": "a whole number of bytes up to 1 PiB (2^50)",
     }
 )
 MAX_LENGTH = 200
@@ -99,7 +99,7 @@ def size(text: str) -> int:
     Raises
     ------
     UnitError
-        If it is not a size, is negative, not whole, or more than 2^62 bytes.
+        If it is not a size, is negative, not whole, or more than 2^50 bytes.
 
     Examples
     --------
@@ -183,49 +183,3 @@ def _wrong_unit(shown: str, number: str, unit: str, kind: Kind) -> str:
             return f'"{shown}" is {_NAMES[other]}, not {_NAMES[kind]}{hint}'
     hint = did_you_mean(unit, UNITS[kind]) or f'; expected {_NAMES[kind]}, e.g. "{EXAMPLES[kind]}"'
     return f'unknown unit "{printable(unit)}" in "{shown}"{hint}'
-
-
-def format_time(seconds: float) -> str:
-    """Write a time for people, with up to six significant digits.
-
-    Examples
-    --------
-    >>> format_time(7e-6), format_time(0.0146800640), format_time(0), format_time(90)
-    ('7 us', '14.6801 ms', '0 s', '90 s')
-    """
-    # rounding first keeps 999.9999999 ns from being shown as 1000 ns
-    rounded = Fraction(f"{seconds:.6g}")
-    for unit in ("s", "ms", "us", "ns", "ps"):
-        if abs(rounded) >= UNITS["time"][unit] or rounded == 0:
-            return f"{float(rounded / UNITS['time'][unit]):.6g} {unit}"
-    return f"{float(rounded / UNITS['time']['fs']):.6g} fs"
-
-
-def format_bytes(count: int) -> str:
-    """Write a size for people: exact in binary units where that is short, else six digits.
-
-    Examples
-    --------
-    >>> format_bytes(2**30), format_bytes(1001), format_bytes(1_500_000), format_bytes(123_456_789)
-    ('1 GiB', '1001 B', '1.5 MB', '123.457 MB')
-    """
-    decimal = _scaled(Fraction(count), ("TB", "GB", "MB", "kB"))
-    whole = next((unit for unit in ("TiB", "GiB", "MiB", "KiB") if count and count % _BYTES[unit] == 0), "B")
-    binary = f"{int(count / _BYTES[whole])} {whole}"
-    return min(binary, decimal, key=len)
-
-
-def format_bandwidth(bytes_per_second: float) -> str:
-    """Write a bandwidth for people, with up to six significant digits.
-
-    Examples
-    --------
-    >>> format_bandwidth(64e9), format_bandwidth(26843545600.0), format_bandwidth(0.5)
-    ('64 GB/s', '26.8435 GB/s', '0.5 B/s')
-    """
-    return _scaled(Fraction(f"{bytes_per_second:.6g}"), ("TB", "GB", "MB", "kB")) + "/s"
-
-
-def _scaled(value: Fraction, units: tuple[str, ...]) -> str:
-    unit = next((unit for unit in units if abs(value) >= _BYTES[unit]), "B")
-    return f"{float(value / _BYTES[unit]):.6g} {unit}"

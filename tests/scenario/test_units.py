@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from simulator.scenario import units
 from simulator.scenario.errors import UnitError
+from topologies import text as words
 
 # by hand, from the meaning of the prefixes
 BANDWIDTHS: dict[str, int | Fraction] = {
@@ -50,7 +51,7 @@ def test_time_is_exact(number: str, space: str, unit: str) -> None:
     assert units.exact(f"{number}{space}{unit}", "time") == Fraction(Decimal(number)) / 10 ** TIMES[unit]
 
 
-@given(st.integers(0, 2**21), spaces, st.sampled_from(sorted(SIZES)))
+@given(st.integers(0, 1024), spaces, st.sampled_from(sorted(SIZES)))
 def test_size_is_exact(number: int, space: str, unit: str) -> None:
     assert units.size(f"{number}{space}{unit}") == number * SIZES[unit]
 
@@ -134,14 +135,14 @@ def test_limits() -> None:
     assert units.bandwidth("1e6 TB/s") == 1e18
     assert units.bandwidth("0.001 B/s") == 1e-3
     assert units.time("1e6 s") == 1e6
-    assert units.size(f"{2**62} B") == 2**62
+    assert units.size(f"{2**50} B") == 2**50
     assert units.time("1e-30 s") == 1e-30
     assert units.time("0e300 s") == 0
     for read, text in [
         (units.bandwidth, "1000001 TB/s"),
         (units.bandwidth, "0.0009 B/s"),
         (units.time, "1000000.1 s"),
-        (units.size, f"{2**62 + 1} B"),
+        (units.size, f"{2**50 + 1} B"),
         (units.bandwidth, "1e300 GB/s"),
         (units.bandwidth, "1e-300 GB/s"),
         (units.time, "1e99999999 us"),
@@ -160,38 +161,13 @@ def test_a_quantity_is_written_shortly() -> None:
         units.time("1." + "0" * 5000 + " us")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.0, "0 s"),
-        (1e-15, "1 fs"),
-        (2.5e-13, "250 fs"),
-        (7e-6, "7 us"),
-        (999.9999999e-9, "1 us"),
-        (1.5, "1.5 s"),
-        (3600.0, "3600 s"),
-        (-7e-6, "-7 us"),
-    ],
-)
-def test_format_time(seconds: float, text: str) -> None:
-    assert units.format_time(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (999, "999 B"), (1024, "1 KiB"), (10**9, "1 GB"), (3 * 2**29, "1536 MiB"), (2**40, "1 TiB")],
-)
-def test_format_bytes(count: int, text: str) -> None:
-    assert units.format_bytes(count) == text
-
-
 @given(st.integers(0, 999_999), st.sampled_from(["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"]))
 def test_what_is_formatted_is_read_again(number: int, unit: str) -> None:
     count = number * SIZES[unit]
-    again = units.size(units.format_bytes(count))
+    again = units.size(words.format_bytes(count))
     assert abs(again - count) <= 5e-6 * count
 
 
 @given(st.floats(1e-3, 1e17))
 def test_a_formatted_bandwidth_is_read_again(bandwidth: float) -> None:
-    assert units.bandwidth(units.format_bandwidth(bandwidth)) == pytest.approx(bandwidth, rel=1e-5)
+    assert units.bandwidth(words.format_bandwidth(bandwidth)) == pytest.approx(bandwidth, rel=1e-5)
