@@ -12,18 +12,23 @@ help:
 	@echo "make bench   measure the figures of benchmarks/"
 	@echo "make format  lay the code out"
 
-demo: setup
+demo: $(VENV)/.run
 	$(BIN)/collsim run $(DEMO) --out out/demo --force
 	@echo "the timeline: out/demo/timeline.png"
 
 test: lint types tests scenarios wheel
 
-setup: $(VENV)/.ready
+setup: $(VENV)/.dev
 
-$(VENV)/.ready: pyproject.toml constraints.txt
+# what a run needs, and what the checks need on top; the constraints hold for build tools, too
+$(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("collsim needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 lint: setup

@@ -97,7 +97,7 @@ def _check_one(scenario: Scenario) -> tuple[list[str], int]:
     except ScenarioErrors as error:
         return [str(error)], WRONG
     except ScheduleError as error:
-        return [f"{file}: the proof failed: {error.message}"], FAILED
+        return [error.message], FAILED
     lines = [
         f"{file}:{wrong.line}:{wrong.column}: {wrong.key}: expected {wrong.expected}, found {wrong.found}"
         for wrong in differences(result)

@@ -62,6 +62,8 @@ def connect(
     if shape == "switch":
         wiring.join(members, [wiring.switch(switch)], wire, count)
         return
+    if shape == "full_mesh":
+        wiring.make_room(len(members) * (len(members) - 1) * count)
     nodes = np.asarray(members, dtype=np.int64)
     src, dst = pairs(shape, len(members))
     wiring.add(nodes[src], nodes[dst], wire, count)

@@ -105,8 +105,21 @@ class Wiring:
         for _ in range(count):
             self._blocks.append((tails.astype(np.int64), heads.astype(np.int64), wire))
 
+    def make_room(self, links: int) -> None:
+        """Refuse more links than a topology may have, before they are made.
+
+        Raises
+        ------
+        TopologyError
+        """
+        if self._links + links > MOST_LINKS:
+            raise TopologyError(
+                f"a topology has at most {MOST_LINKS:,} links; this one needs {self._links + links:,}"
+            )
+
     def join(self, low: Sequence[int], high: Sequence[int], wire: Wire, count: int = 1) -> None:
         """A link each way between every node of one side and every node of the other."""
+        self.make_room(2 * len(low) * len(high) * count)
         lows, highs = np.repeat(low, len(high)), np.tile(high, len(low))
         self.add(lows, highs, wire, count)
         self.add(highs, lows, wire, count)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from algorithms.bounds import Bounds, lower_bounds
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
+from algorithms.errors import ScheduleError
 from algorithms.platform import platforms
 from algorithms.proof import prove
 from algorithms.registry import build, dimensions, rounds
@@ -131,7 +132,7 @@ def run(
     proven = scenario.verify == "full" if verify is None else verify
     if proven:
         tell("prove", 0, 1)
-        prove(schedule)
+        _prove(scenario, schedule)
     tell("plan", 0, 1)
     with _placed(scenario):
         plan = lower(schedule, topology, scenario.network, scenario.reduction, scenario.delay)
@@ -150,6 +151,14 @@ def build_topology(scenario: Scenario) -> Topology:
     """
     with _placed(scenario, "topology"):
         return TOPOLOGIES[scenario.topology.kind](**scenario.topology.parameters)
+
+
+def _prove(scenario: Scenario, schedule: Schedule) -> None:
+    try:
+        prove(schedule)
+    except ScheduleError as error:
+        message = f"{scenario.source.file}: the proof failed: {error.message}"
+        raise ScheduleError(message, step=error.step, rank=error.rank, chunk=error.chunk) from None
 
 
 def _silent(_stage: str, _done: int, _total: int) -> None:

@@ -252,6 +252,140 @@ def test_what_does_not_fit_is_named_by_line_and_column(
     assert captured.out == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "setting", "message"),
+    [
+        ("ring", "first_chunk=x", "first_chunk: found"),
+        ("ring", "first_chunk=1.5", "expected a whole number"),
+        ("ring", "first_chunk=--5", "first_chunk: found"),
+        ("ring", "first_chunk=99999999999999999999999", "at most 2^62"),
+        ("ring", "size=3", 'does not take the option "size"'),
+        ("recursive_halving", "order=nearr", 'did you mean "near"'),
+        ("recursive_halving", "non_power_of_two=erorr", 'did you mean "error"'),
+        ("hierarchical", "dims=a,b", "dims"),
+        ("hierarchical", "dims=4.0,2", "dims"),
+        ("hierarchical", "dims=3,3", "do not multiply to 8 ranks"),
+        ("hierarchical", "algorithms=rign", 'did you mean "ring"'),
+    ],
+)
+def test_settings_are_read_like_a_scenario(
+    name: str, setting: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert collsim("algorithms", name, "--set", setting) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_names_are_not_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["[/foo]", "[red]x[/red] [/]", "$x_{1}$"]
+    files = [
+        write(tmp_path / f"{i}.yaml", RING.replace("Eight in a ring", f'"{n}"')) for i, n in enumerate(names)
+    ]
+    assert collsim("run", *files) == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in names)
+    assert collsim("run", files[0], "--out", tmp_path / "out") == 0
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        "{kind: ring, ranks: 1000000000, bandwidth: 1 GB/s}",
+        "{kind: full_mesh, ranks: 100000, bandwidth: 1 GB/s}",
+        "{kind: crossbar, ranks: 100000000, bandwidth: 1 GB/s}",
+        "{kind: custom, nodes: {ranks: 2}, links: [{src: 0, dst: 1, bandwidth: 1 GB/s, count: 1000000000}]}",
+        "{kind: multilevel, levels: [{name: a, size: 1000, shape: ring, bandwidth: 1 GB/s},"
+        " {name: b, size: 1000, shape: ring, bandwidth: 1 GB/s},"
+        " {name: c, size: 1000, shape: ring, bandwidth: 1 GB/s}]}",
+    ],
+)
+def test_what_would_not_fit_memory_is_refused(
+    topology: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"topology: {topology}\ncollective: {{kind: allgather, algorithm: ring, size: 1 GiB}}\n"
+    assert collsim("run", write(tmp_path / "huge.yaml", text)) == 2
+    assert "huge.yaml:1:" in capsys.readouterr().err
+
+
+def test_a_schedule_that_would_not_fit_memory_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = RING.replace("ranks: 8", "ranks: 65536")
+    assert collsim("run", write(tmp_path / "huge.yaml", text)) == 2
+    assert "moves more than 67,108,864 chunks" in capsys.readouterr().err
+
+
+def test_many_shared_levels_can_be_routed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    levels = ", ".join(
+        f"{{name: l{i}, size: 2, shape: line, bandwidth: 1 GB/s{', uplink: {shared: 1}' if i else ''}}}"
+        for i in range(6)
+    )
+    text = (
+        f"topology: {{kind: multilevel, levels: [{levels}]}}\n"
+        "collective: {kind: allgather, algorithm: hierarchical, size: 1 MB}\n"
+    )
+    assert collsim("run", write(tmp_path / "levels.yaml", text)) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["5", "allgather", "2", "15625", "B", "31250", "B"] in lines
+
+
+def test_a_flat_ring_over_unequal_levels_has_no_closed_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "topology: {kind: multilevel, levels: [{name: a, size: 4, shape: ring, bandwidth: 64 GB/s},"
+        " {name: b, size: 2, shape: ring, bandwidth: 8 GB/s}]}\n"
+        "collective: {kind: allgather, algorithm: ring, size: 1 GiB}\n"
+    )
+    assert collsim("run", write(tmp_path / "flat.yaml", text), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["analytic"] is None
+
+
+def test_long_runs_add_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        "topology: {kind: ring, ranks: 16, bandwidth: 1 GB/s}\n"
+        "collective: {kind: reduce_scatter, algorithm: ring, size: 1 TB}\n"
+    )
+    assert collsim("run", write(tmp_path / "long.yaml", text), "--json") == 0
+    # sixteen links, each held for 15/16 TB at 1 GB/s: more femtoseconds than 64 bits hold
+    assert json.loads(capsys.readouterr().out)["levels"][0]["busy"] == 15000.0
+
+
+def test_proof_failures_name_the_file(
+    ring: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import simulator.scenario.run
+    from algorithms import ScheduleError
+
+    def fail(_schedule: object) -> None:
+        raise ScheduleError("step 3: rank 1 sends nothing", step=3, rank=1)
+
+    monkeypatch.setattr(simulator.scenario.run, "prove", fail)
+    assert collsim("run", ring) == 1
+    assert f"{ring}: the proof failed: step 3" in capsys.readouterr().err
+    assert collsim("check", ring) == 1
+
+
+def test_output_that_cannot_be_written(
+    ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert collsim("run", ring, "--out", tmp_path / ("x" * 300)) == 2
+    assert "File name too long" in capsys.readouterr().err
+    (tmp_path / "out" / "timeline.csv").mkdir(parents=True)
+    assert collsim("run", ring, "--out", tmp_path / "out", "--force") == 2
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["timeline.csv"]
+    # a way through a folder that does not exist still leads to a folder in use
+    assert collsim("run", ring, "--out", tmp_path / "new" / "..") == 2
+    assert not (tmp_path / "new").exists()
+    full = Path("/dev/full")
+    if full.exists():
+        with full.open("w") as stream:
+            command = [sys.executable, "-m", "simulator", "run", str(ring), "--json"]
+            done = subprocess.run(command, stdout=stream, stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
 def test_wrong_words_are_usage_errors(ring: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert collsim("run") == 2
     assert collsim("fly") == 2
