@@ -6,7 +6,7 @@ from algorithms.collective import COLLECTIVES, Collective, make_collective
 from algorithms.compose import beside, dual, fold, on, then, together
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
-from algorithms.errors import ScheduleError
+from algorithms.errors import ProofError, ScheduleError
 from algorithms.hierarchical import level_flow
 from algorithms.platform import platforms
 from algorithms.proof import prove
@@ -26,6 +26,7 @@ __all__ = [
     "Counts",
     "Lists",
     "Platform",
+    "ProofError",
     "Ranges",
     "Round",
     "Schedule",

@@ -31,3 +31,7 @@ class ScheduleError(CollsimError):
         self.step = step
         self.rank = rank
         self.chunk = chunk
+
+
+class ProofError(ScheduleError):
+    """A schedule that was built, but does not compute its collective."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algorithms.collective import EVERY
-from algorithms.errors import ScheduleError
+from algorithms.errors import ProofError
 from algorithms.schedule import REDUCE
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def prove(schedule: Schedule, *, seed: int = 20090101) -> None:
 
     Raises
     ------
-    ScheduleError
+    ProofError
         Names the first read of nothing, the first contribution counted twice, or the last
         write that went wrong and the contributions missing.
     """
@@ -117,7 +117,7 @@ def _contributions(
     return value, expected
 
 
-def diagnose(schedule: Schedule, chunk: int) -> ScheduleError:
+def diagnose(schedule: Schedule, chunk: int) -> ProofError:
     """Say what is wrong with a chunk, by following the exact set of contributors at every rank."""
     source = int(schedule.collective.source[chunk])
     ranks = range(schedule.ranks) if source == EVERY else [source]
@@ -128,7 +128,7 @@ def diagnose(schedule: Schedule, chunk: int) -> ScheduleError:
         for src, dst, mode in transfers:
             if src not in state:
                 text = f"step {step}: rank {src} sends chunk {chunk} to rank {dst} but holds nothing of it"
-                return ScheduleError(text, step=step, rank=src, chunk=chunk)
+                return ProofError(text, step=step, rank=src, chunk=chunk)
             arrivals.append((src, dst, mode, state[src]))
             last_write[dst] = (step, src)
         error = _apply(state, step, chunk, arrivals)
@@ -152,7 +152,7 @@ def _apply(
     step: int,
     chunk: int,
     arrivals: list[tuple[int, int, int, Counter[int]]],
-) -> ScheduleError | None:
+) -> ProofError | None:
     copied: dict[int, Counter[int]] = {}
     for src, dst, mode, content in arrivals:
         if mode == REDUCE:
@@ -163,11 +163,11 @@ def _apply(
                     f"step {step}: rank {dst} adds chunk {chunk} from rank {src} and counts "
                     f"the contribution of {_names(twice)} twice"
                 )
-                return ScheduleError(text, step=step, rank=dst, chunk=chunk)
+                return ProofError(text, step=step, rank=dst, chunk=chunk)
             state[dst] = merged
         elif copied.setdefault(dst, content) != content:
             text = f"step {step}: rank {dst} is sent two different copies of chunk {chunk}"
-            return ScheduleError(text, step=step, rank=dst, chunk=chunk)
+            return ProofError(text, step=step, rank=dst, chunk=chunk)
         else:
             state[dst] = content
     return None
@@ -178,7 +178,7 @@ def _wrong_end(
     chunk: int,
     state: dict[int, Counter[int]],
     last_write: dict[int, tuple[int, int]],
-) -> ScheduleError:
+) -> ProofError:
     collective = schedule.collective
     source, target = int(collective.source[chunk]), int(collective.target[chunk])
     wanted = set(range(collective.ranks)) if source == EVERY else {source}
@@ -193,7 +193,7 @@ def _wrong_end(
         text += f"; the last write there was in step {step}, from rank {src}"
     else:
         text += "; nothing was ever written there"
-    return ScheduleError(text, step=step, rank=rank, chunk=chunk)
+    return ProofError(text, step=step, rank=rank, chunk=chunk)
 
 
 def _names(ranks: list[int]) -> str:

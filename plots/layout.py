@@ -6,47 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, islice
 from math import ceil, cos, hypot, pi, prod, sin, sqrt
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from plots.places import Hull, Layout, Points, on_circle
+from plots.tiers import dragonfly, fat_tree, leaf_spine, rails
 
+if TYPE_CHECKING:
     from topologies import Topology
 
-Points: TypeAlias = "NDArray[np.float64]"
-
 _MOST_ON_A_CIRCLE = 36
+_MOST_IN_A_ROW = 24
 _MOST_FOR_STRESS = 2000
 _ROUNDS = 60
 _MOST_TILT = 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Hull:
-    """A disc around the members of a group.
-
-    Parameters
-    ----------
-    level : int
-        Index of the level that joins the members.
-    x, y, radius : float
-        Of the disc.
-    """
-
-    level: int
-    x: float
-    y: float
-    radius: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """Positions of all nodes, ndarray of float64 of shape (nodes, 2), and the groups around them."""
-
-    points: Points
-    hulls: tuple[Hull, ...] = ()
 
 
 def layout(topology: Topology) -> Layout:
@@ -60,9 +34,17 @@ def layout(topology: Topology) -> Layout:
     """
     layouts: dict[str, Callable[[Topology], Layout]] = {
         "ring": _circle,
-        "full_mesh": _circle,
-        "crossbar": _circle,
+        "line": _line,
+        "mesh": _grid,
+        "torus": _grid,
         "hypercube": _hypercube,
+        "full_mesh": _circle,
+        "star": _star,
+        "crossbar": _circle,
+        "fat_tree": fat_tree,
+        "leaf_spine": leaf_spine,
+        "dragonfly": dragonfly,
+        "rails": rails,
         "multilevel": _clusters,
     }
     return layouts.get(topology.kind, _springs)(topology)
@@ -71,13 +53,43 @@ def layout(topology: Topology) -> Layout:
 def _circle(topology: Topology) -> Layout:
     """Ranks clockwise from the top, a switch in the middle."""
     points = np.zeros((len(topology.nodes), 2))
-    points[: topology.ranks] = _on_circle(topology.ranks, pi if topology.ranks == 2 else pi / 2)
+    points[: topology.ranks] = on_circle(topology.ranks, pi if topology.ranks == 2 else pi / 2)
     return Layout(points)
 
 
-def _on_circle(count: int, first: float) -> Points:
-    angle = first - 2 * pi * np.arange(count) / count
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1).round(12) + 0.0
+def _star(topology: Topology) -> Layout:
+    """Rank 0 in the middle, the others clockwise from the top."""
+    return Layout(np.vstack([np.zeros((1, 2)), on_circle(topology.ranks - 1, pi / 2)]))
+
+
+def _line(topology: Topology) -> Layout:
+    """A row from left to right; a long one turns at the end of a row."""
+    ranks = topology.ranks
+    if ranks <= _MOST_IN_A_ROW:
+        return Layout(np.stack([np.arange(ranks), np.zeros(ranks)], axis=1))
+    return Layout(_snake(ranks, hole=False))
+
+
+def _grid(topology: Topology) -> Layout:
+    """Rows and columns with rank 0 above, on the left; a third dimension goes aslant into the paper.
+
+    Of further dimensions the even ones lie side by side, the odd ones below each other.
+    """
+    place = np.stack(np.unravel_index(np.arange(topology.ranks), topology.dims, order="F"), axis=1)
+    steps = _steps(topology.dims)
+    return Layout(place @ steps, steps=steps)
+
+
+def _steps(dims: tuple[int, ...]) -> Points:
+    """From a rank of a grid to its neighbour along each dimension."""
+    depth = np.array([0.9, 0.62]) / max(dims[2], 2) if len(dims) > 2 else np.zeros(2)
+    steps = np.zeros((len(dims), 2))
+    steps[:3] = np.array([[1.0, 0.0], [0.0, -1.0], depth])[: len(dims)]
+    for i in range(3, len(dims)):
+        # past all that lies inside, a little aslant, so that no link runs along another
+        width, height = np.abs(steps[:i]).T @ (np.array(dims[:i]) - 1) + 1.2
+        steps[i] = (width, 0.4) if i % 2 else (0.4, -height)
+    return steps
 
 
 def _hypercube(topology: Topology) -> Layout:
@@ -208,7 +220,7 @@ def _surround(inner: _Cluster, dims: tuple[int, ...], level: int, room: float, m
     tilt = min(_MOST_TILT, 0.59 * pi / size) if level < len(dims) - 1 else 0.0
     if size <= _MOST_ON_A_CIRCLE:
         reach = max(1.1 * inner.radius / sin(pi / size), inner.radius + room) if size > 1 else 0.0
-        centres = reach * _on_circle(size, _first_angle(size, level) - tilt)
+        centres = reach * on_circle(size, _first_angle(size, level) - tilt)
     else:
         centres = _snake(size, hole=room > 0) * (2.2 * inner.radius + room)
         turn = 0.15 if tilt else 0.0

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import Circle, FancyArrowPatch
+from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
 
-from plots.layout import Layout, Points, layout
+from plots.layout import layout
+from plots.places import Layout, Points
 from plots.style import DIGITS, INK, colour, label, look, new_figure
 from topologies.text import format_bandwidth, format_time
 
@@ -26,6 +28,7 @@ _MOST_LABELLED = 200
 _MOST_COUNTS = 24
 _MOST_LINES = 10_000
 _WIDTH = 7.0
+_STUB, _STUB_OF_STEP = 0.36, 0.7
 _PAPER, _SWITCH = "#ffffff", "#d9d9d9"
 
 
@@ -71,12 +74,13 @@ def topology_figure(topology: Topology) -> Figure:
     """
     with look():
         places, lines = layout(topology), _lines(topology)
-        legend = _legend(topology, lines)
-        figure, axes, scale = _canvas(places, len(legend))
+        tips = _tips(places, lines)
+        legend = _legend(topology, lines, wraps=bool((tips != _ends(places, lines)).any()))
+        figure, axes, scale = _canvas(places, tips, len(legend))
         sizes = _node_sizes(topology, places.points, scale)
-        _draw_hulls(axes, places)
+        _draw_groups(axes, places)
         if len(lines):
-            _draw_links(axes, topology, lines, places.points, max(sizes), scale)
+            _draw_links(axes, topology, lines, places, tips, max(sizes), scale)
         _draw_nodes(axes, topology, places.points, sizes)
         if legend:
             figure.legend(handles=legend, loc="lower center", frameon=False, fontsize=9)
@@ -91,10 +95,12 @@ def _title(topology: Topology) -> str:
     return f"{topology.kind}: {topology.ranks} rank{plural}{dims}, {len(topology.links)} links"
 
 
-def _canvas(places: Layout, entries: int) -> tuple[Figure, Axes, float]:
+def _canvas(places: Layout, tips: Points, entries: int) -> tuple[Figure, Axes, float]:
     """Figure with empty axes of equal scale, as high as the layout asks for, and its points per unit."""
     discs = np.array([(h.x, h.y, h.radius) for h in places.hulls]).reshape(-1, 3)
-    corners = np.vstack([places.points, discs[:, :2] - discs[:, 2:], discs[:, :2] + discs[:, 2:]])
+    boxes = np.array([(*box.low, *box.high) for box in places.boxes]).reshape(-1, 2)
+    inside = np.vstack([places.points, boxes, tips.reshape(-1, 2)])
+    corners = np.vstack([inside, discs[:, :2] - discs[:, 2:], discs[:, :2] + discs[:, 2:]])
     low, high = corners.min(axis=0), corners.max(axis=0)
     span = np.maximum(high - low, 1e-6)
     wide, pad = _WIDTH - 0.8, 0.35
@@ -127,13 +133,14 @@ def _node_sizes(topology: Topology, points: Points, scale: float) -> tuple[float
     return float(np.clip(rank, 2.0, 24.0)), float(np.clip(switch, 3.0, 20.0))
 
 
-def _draw_hulls(axes: Axes, places: Layout) -> None:
-    for hull in sorted(places.hulls, key=lambda hull: -hull.level):
-        tint = colour(hull.level)
-        axes.add_patch(Circle((hull.x, hull.y), hull.radius, fc=tint, ec="none", alpha=0.07, zorder=0))
-        axes.add_patch(
-            Circle((hull.x, hull.y), hull.radius, fill=False, ec=tint, lw=0.8, alpha=0.5, zorder=0)
-        )
+def _draw_groups(axes: Axes, places: Layout) -> None:
+    groups: list[tuple[int, Callable[..., Patch]]] = [
+        *((hull.level, partial(Circle, (hull.x, hull.y), hull.radius)) for hull in places.hulls),
+        *((box.level, partial(Rectangle, box.low, *box.size)) for box in places.boxes),
+    ]
+    for level, shape in sorted(groups, key=lambda group: -group[0]):
+        axes.add_patch(shape(fc=colour(level), ec="none", alpha=0.07, zorder=0))
+        axes.add_patch(shape(fill=False, ec=colour(level), lw=0.8, alpha=0.5, zorder=0))
 
 
 def _lines(topology: Topology) -> _Lines:
@@ -163,18 +170,42 @@ def _lines(topology: Topology) -> _Lines:
     )
 
 
+def _ends(places: Layout, lines: _Lines) -> Points:
+    """Both ends of every line; shape (lines, 2, 2)."""
+    return np.stack([places.points[lines.src], places.points[lines.dst]], axis=1)
+
+
+def _tips(places: Layout, lines: _Lines) -> Points:
+    """Where the stubs end that stand, at both its ends, for a line that wraps round a grid.
+
+    Returns
+    -------
+    ndarray of float64, shape (lines, 2, 2)
+        The ends themselves for a line that does not.
+    """
+    ends = _ends(places, lines)
+    if not len(places.steps) or not len(lines):
+        return ends
+    along = ends[:, 1] - ends[:, 0]
+    length, step = np.hypot(*along.T), np.hypot(*places.steps[lines.level].T)
+    stub = np.where(length > 1.5 * step, np.minimum(_STUB, _STUB_OF_STEP * step) / length, 0.0)
+    onwards = along * stub[:, None]
+    return ends + np.stack([-onwards, onwards], axis=1)
+
+
 def _draw_links(
-    axes: Axes, topology: Topology, lines: _Lines, points: Points, size: float, scale: float
+    axes: Axes, topology: Topology, lines: _Lines, places: Layout, tips: Points, size: float, scale: float
 ) -> None:
-    src, dst = points[lines.src], points[lines.dst]
-    along = dst - src
+    straight = _ends(places, lines)
+    along = straight[:, 1] - straight[:, 0]
     across = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.maximum(np.hypot(*along.T), 1e-12)[:, None]
-    aside = across * lines.shift[:, None] * 5.0 / scale
-    ends = np.stack([src + aside, dst + aside], axis=1)
+    ends = straight + (across * lines.shift[:, None] * 5.0 / scale)[:, None]
     small = len(topology.nodes) > _MOST_LABELLED
+    wraps = (tips != straight).any(axis=(1, 2))
     for level in range(len(topology.levels)):
-        own = lines.level == level
-        _draw_plain(axes, ends[own & (small | (lines.back > 0))], level)
+        own = (lines.level == level) & (small | (lines.back > 0))
+        stubs = np.stack([straight[own & wraps], tips[own & wraps]], axis=2).reshape(-1, 2, 2)
+        _draw_plain(axes, np.concatenate([ends[own & ~wraps], stubs]), level)
     if small:
         return
     for i in np.flatnonzero(lines.back == 0):
@@ -259,11 +290,13 @@ def _name_switches(axes: Axes, topology: Topology, points: Points, side: float) 
         )
 
 
-def _legend(topology: Topology, lines: _Lines) -> list[Line2D]:
+def _legend(topology: Topology, lines: _Lines, *, wraps: bool) -> list[Line2D]:
     handles = [
         Line2D([], [], color=colour(level), lw=2, label=_level_text(topology, lines, level))
         for level in range(len(topology.levels))
     ]
+    if wraps:
+        handles.append(Line2D([], [], ls="", label="an open end leads round to the other side"))
     switches = len(topology.nodes) - topology.ranks
     if switches:
         text = "switch" if switches == 1 else f"{switches} switches"

@@ -87,7 +87,7 @@ def check(paths: tuple[Path, ...]) -> None:
 
 def _check_one(scenario: Scenario) -> tuple[list[str], int]:
     """What is wrong with a scenario's result, and the exit code for it."""
-    from algorithms.errors import ScheduleError
+    from algorithms.errors import ProofError
     from simulator.scenario.check import check as differences
     from simulator.scenario.errors import ScenarioErrors
 
@@ -96,7 +96,7 @@ def _check_one(scenario: Scenario) -> tuple[list[str], int]:
         (result,) = _run_all([scenario])
     except ScenarioErrors as error:
         return [str(error)], WRONG
-    except ScheduleError as error:
+    except ProofError as error:
         return [error.message], FAILED
     lines = [
         f"{file}:{wrong.line}:{wrong.column}: {wrong.key}: expected {wrong.expected}, found {wrong.found}"
@@ -213,7 +213,12 @@ def _expand(paths: Sequence[Path]) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = sorted(p for p in path.rglob("*") if p.suffix in (".yaml", ".yml") and p.is_file())
+        # presets are pieces of scenarios, not scenarios
+        inside = sorted(
+            p
+            for p in path.rglob("*")
+            if p.suffix in (".yaml", ".yml") and p.is_file() and "presets" not in p.relative_to(path).parts
+        )
         if not inside:
             raise click.UsageError(f"{path} holds no YAML files")
         files += inside
@@ -302,14 +307,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         _end(f"collsim: cannot write: {error.strerror}", WRONG)
     except Exception as error:
-        from algorithms.errors import ScheduleError
+        from algorithms.errors import ProofError
         from topologies.errors import CollsimError
 
         # imported here only: `--help` should not load the whole house
         if not isinstance(error, CollsimError):
             raise
-        proof_failed = isinstance(error, ScheduleError) and not error.at
-        _end(str(error), FAILED if proof_failed else WRONG)
+        _end(str(error), FAILED if isinstance(error, ProofError) else WRONG)
 
 
 def _end(message: str, code: int) -> None:

@@ -9,7 +9,9 @@ from topologies.builders import (
     hypercube,
     ring,
 )
+from topologies.clos import Tier, dragonfly, fat_tree, leaf_spine, rails
 from topologies.errors import CollsimError, TopologyError
+from topologies.grids import line, mesh, star, torus
 from topologies.multilevel import Level, Shared, multilevel
 from topologies.registry import TOPOLOGIES
 from topologies.routing import Routes, route, routes
@@ -24,14 +26,23 @@ __all__ = [
     "Links",
     "Routes",
     "Shared",
+    "Tier",
     "Topology",
     "TopologyError",
     "crossbar",
     "custom",
+    "dragonfly",
+    "fat_tree",
     "full_mesh",
     "hypercube",
+    "leaf_spine",
+    "line",
+    "mesh",
     "multilevel",
+    "rails",
     "ring",
     "route",
     "routes",
+    "star",
+    "torus",
 ]

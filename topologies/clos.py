@@ -6,13 +6,22 @@ them by a hash of their numbers (equal-cost multipath), the same in every run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from topologies.errors import TopologyError
 from topologies.quantities import Bandwidth, Count, Ratio, Time
+from topologies.shapes import pairs
 from topologies.topology import Topology
 from topologies.wiring import Wire, Wiring, check_wire
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FAR: Final = 3
+"""Cost of a link between groups: two of them cost more than one and a local link at both its ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,39 +31,6 @@ class Tier:
     bandwidth: Bandwidth
     latency: Time = 0.0
     overhead: Time = 0.0
-
-    def wire(self, level: str) -> Wire:
-        """One directed link of this tier."""
-        return Wire(self.bandwidth, self.latency, self.overhead, level)
-
-
-def _tiers(names: Sequence[str], tiers: Sequence[Tier | None], first: Tier, rest: Tier) -> list[Wire]:
-    """Wires of each tier: as given, or the first tier's own and the rest derived from it."""
-    wires = []
-    for i, (name, tier) in enumerate(zip(names, tiers, strict=True)):
-        chosen = tier or (first if i == 0 else rest)
-        try:
-            check_wire(chosen.bandwidth, chosen.latency, chosen.overhead)
-        except TopologyError as error:
-            raise TopologyError(error.message, error.at if i == 0 else (name, *error.at)) from None
-        wires.append(chosen.wire(name))
-    return wires
-
-
-def _switches(wiring: Wiring, names: Iterable[str]) -> list[int]:
-    return [wiring.switch(name) for name in names]
-
-
-def _check_oversubscription(ratio: float, explicit: bool) -> None:
-    if not 0 < ratio < float("inf"):
-        raise TopologyError(
-            f"oversubscription must be positive and finite, found {ratio}", ("oversubscription",)
-        )
-    if explicit and ratio != 1:
-        raise TopologyError(
-            "oversubscription sets the bandwidth above the hosts; give it or a tier's own, not both",
-            ("oversubscription",),
-        )
 
 
 def fat_tree(
@@ -90,25 +66,22 @@ def fat_tree(
     """
     if k < 2 or k % 2:
         raise TopologyError(f"k must be even and at least 2, found {k}", ("k",))
-    _check_oversubscription(oversubscription, aggregation is not None or core is not None)
     host = Tier(bandwidth, latency, overhead)
-    up = Tier(bandwidth / oversubscription, latency, overhead)
-    names = ("edge", "aggregation", "core")
-    edge_wire, pod_wire, core_wire = _tiers(names, (None, aggregation, core), host, up)
+    edge_wire = _wire("edge", host)
+    up = _uplink(host, 1.0, oversubscription, explicit=bool(aggregation or core))
+    pod_wire = _wire("aggregation", aggregation or up, "aggregation")
+    core_wire = _wire("core", core or up, "core")
     half = k // 2
-    wiring = Wiring(k * half * half)
-    for pod in range(k):
-        edges = _switches(wiring, [f"edge{pod}.{i}" for i in range(half)])
-        above = _switches(wiring, [f"aggregation{pod}.{i}" for i in range(half)])
-        for i, edge in enumerate(edges):
-            first = (pod * half + i) * half
-            wiring.join(range(first, first + half), [edge], edge_wire)
-        wiring.join(edges, above, pod_wire)
-    cores = _switches(wiring, [f"core{i}" for i in range(half * half)])
-    for pod in range(k):
-        for i in range(half):
-            wiring.join([wiring.switch(f"aggregation{pod}.{i}")], cores[i * half : (i + 1) * half], core_wire)
-    return wiring.topology("fat_tree", (half, half, k), names, spread="hash")
+    wiring = Wiring(k * half * half, ("k",))
+    hosts = np.arange(wiring.ranks).reshape(k, half, half)
+    edges = _switches(wiring, "edge", k, half)
+    aggregations = _switches(wiring, "aggregation", k, half)
+    cores = _switches(wiring, "core", half, half)
+    _join(wiring, hosts, edges[:, :, None], edge_wire)
+    _join(wiring, edges[:, :, None], aggregations[:, None, :], pod_wire)
+    # the i-th aggregation switch of every pod meets the i-th row of cores
+    _join(wiring, aggregations[:, :, None], cores[None, :, :], core_wire)
+    return wiring.topology("fat_tree", (half, half, k), ("edge", "aggregation", "core"), spread="hash")
 
 
 def leaf_spine(
@@ -128,7 +101,7 @@ def leaf_spine(
     leaves, hosts, spines : int
         Leaf switches, hosts on each, spine switches.
     bandwidth, latency, overhead : float
-        Of a host's link: bytes/s, s, s.
+        Of a host's link: bytes/s, s, s; latency and overhead of an uplink, too, unless it says otherwise.
     oversubscription : float
         Bandwidth of the hosts under a leaf over that of its uplinks: an uplink has
         hosts x bandwidth / (spines x oversubscription).
@@ -140,20 +113,17 @@ def leaf_spine(
     >>> float(leaf_spine(2, 4, 2, bandwidth=25e9).links.bandwidth.max())
     50000000000.0
     """
-    for name, value in (("leaves", leaves), ("hosts", hosts), ("spines", spines)):
-        if value < 1:
-            raise TopologyError(f"{name} must be at least 1, found {value}", (name,))
-    _check_oversubscription(oversubscription, uplink is not None)
+    _check_counts(leaves=leaves, hosts=hosts, spines=spines)
     host = Tier(bandwidth, latency, overhead)
-    up = Tier(hosts * bandwidth / (spines * oversubscription), latency, overhead)
-    names = ("leaf", "uplink")
-    leaf_wire, up_wire = _tiers(names, (None, uplink), host, up)
-    wiring = Wiring(leaves * hosts)
-    leaf_switches = _switches(wiring, [f"leaf{i}" for i in range(leaves)])
-    for i, leaf in enumerate(leaf_switches):
-        wiring.join(range(i * hosts, (i + 1) * hosts), [leaf], leaf_wire)
-    wiring.join(leaf_switches, _switches(wiring, [f"spine{i}" for i in range(spines)]), up_wire)
-    return wiring.topology("leaf_spine", (hosts, leaves), names, spread="hash")
+    leaf_wire = _wire("leaf", host)
+    up = _uplink(host, hosts / spines, oversubscription, explicit=uplink is not None)
+    up_wire = _wire("uplink", uplink or up, "uplink")
+    wiring = Wiring(leaves * hosts, ("hosts",))
+    wiring.make_room(2 * leaves * (hosts + spines), ("spines",))
+    under = _switches(wiring, "leaf", leaves)
+    _join(wiring, np.arange(wiring.ranks).reshape(leaves, hosts), under[:, None], leaf_wire)
+    _join(wiring, under[:, None], _switches(wiring, "spine", spines), up_wire)
+    return wiring.topology("leaf_spine", (hosts, leaves), ("leaf", "uplink"), spread="hash")
 
 
 def dragonfly(
@@ -168,6 +138,8 @@ def dragonfly(
     between: Tier | None = None,
 ) -> Topology:
     """Groups of fully joined routers, the groups fully joined, too (Kim, Dally, Scott and Abts 2008).
+
+    Routed minimally: at most one link between groups, and a local one at each of its ends.
 
     Parameters
     ----------
@@ -185,36 +157,38 @@ def dragonfly(
     >>> dragonfly(2, 4, 2, bandwidth=25e9).ranks
     72
     """
+    _check_counts(hosts=hosts, routers=routers, global_links=global_links)
     ports = routers * global_links
     count = ports + 1 if groups is None else groups
-    for name, value in (("hosts", hosts), ("routers", routers), ("global_links", global_links)):
-        if value < 1:
-            raise TopologyError(f"{name} must be at least 1, found {value}", (name,))
     if not 1 <= count <= ports + 1:
         raise TopologyError(f"groups must be 1 to {ports + 1}, found {count}", ("groups",))
     host = Tier(bandwidth, latency, overhead)
-    names = ("host", "local", "between")
-    host_wire, local_wire, far_wire = _tiers(names, (None, local, between), host, host)
-    wiring = Wiring(hosts * routers * count)
-    for group in range(count):
-        members = _switches(wiring, [f"router{group}.{i}" for i in range(routers)])
-        for i, router in enumerate(members):
-            first = (group * routers + i) * hosts
-            wiring.join(range(first, first + hosts), [router], host_wire)
-        for i in range(routers):
-            for j in range(1, routers):
-                wiring.add(members[i], members[(i + j) % routers], local_wire)
-    for group in range(count):
-        for offset in range(1, count):
-            for lane in range(ports // (count - 1)):
-                # the port to the group `offset` further on meets that group's port for the way back
-                port = offset - 1 + lane * (count - 1)
-                back = count - offset - 1 + lane * (count - 1)
-                other = (group + offset) % count
-                src = wiring.switch(f"router{group}.{port // global_links}")
-                dst = wiring.switch(f"router{other}.{back // global_links}")
-                wiring.add(src, dst, far_wire)
-    return wiring.topology("dragonfly", (hosts, routers, count), names, spread="hash")
+    host_wire = _wire("host", host)
+    local_wire = _wire("local", local or host, "local")
+    far_wire = replace(_wire("between", between or host, "between"), cost=_FAR)
+    wiring = Wiring(hosts * routers * count, ("hosts",))
+    wiring.make_room(count * routers * (2 * hosts + routers - 1 + global_links), ("routers",))
+    router = _switches(wiring, "router", count, routers)
+    _join(wiring, np.arange(wiring.ranks).reshape(count, routers, hosts), router[:, :, None], host_wire)
+    src, dst = pairs("full_mesh", routers)
+    wiring.add(router[:, src].ravel(), router[:, dst].ravel(), local_wire)
+    if count > 1:
+        src, dst = _between(router, global_links)
+        wiring.add(src, dst, far_wire)
+    return wiring.topology("dragonfly", (hosts, routers, count), ("host", "local", "between"), spread="hash")
+
+
+def _between(router: NDArray[np.int64], global_links: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Links between all groups: port g - 1 + lane (groups - 1) of a group leads to the group g further on."""
+    groups, routers = router.shape
+    lanes = routers * global_links // (groups - 1)
+    group, lane, offset = np.ogrid[:groups, :lanes, 1:groups]
+    port = lane * (groups - 1) + offset - 1
+    # where the other group's way back begins
+    back = lane * (groups - 1) + groups - offset - 1
+    src = router[group, port // global_links]
+    dst = router[(group + offset) % groups, back // global_links]
+    return src.ravel(), dst.ravel()
 
 
 def rails(
@@ -228,8 +202,9 @@ def rails(
 ) -> Topology:
     """Rail-optimised cluster: a switch in every node, and for each place in a node a rail of its own.
 
-    Ranks with the same place in their nodes meet on the switches of their rail, one a plane; other
-    pairs cross their node's switch first.
+    Ranks with the same place in their nodes meet on the switches of their rail, one a plane. Other
+    pairs cross a node's switch first, to the rank beside the source, or last, from the one beside
+    the destination.
 
     Parameters
     ----------
@@ -240,23 +215,62 @@ def rails(
     rail : Tier
         Of a rank's link to each plane of its rail.
     planes : int
-        Rail switches, and links, of each rank.
+        Rail switches, and links to them, of each rank.
 
     Examples
     --------
     >>> rails(4, 8, 450e9, Tier(50e9), planes=2).ranks
     32
     """
-    for name, value in (("nodes", nodes), ("ranks_per_node", ranks_per_node), ("planes", planes)):
+    _check_counts(nodes=nodes, ranks_per_node=ranks_per_node, planes=planes)
+    node_wire = _wire("node", Tier(bandwidth, latency, overhead))
+    rail_wire = _wire("rail", rail, "rail")
+    wiring = Wiring(nodes * ranks_per_node, ("nodes",))
+    wiring.make_room(2 * wiring.ranks * (1 + planes), ("planes",))
+    ranks = np.arange(wiring.ranks).reshape(nodes, ranks_per_node)
+    _join(wiring, ranks, _switches(wiring, "node", nodes)[:, None], node_wire)
+    _join(wiring, ranks[:, :, None], _switches(wiring, "rail", ranks_per_node, planes)[None], rail_wire)
+    return wiring.topology("rails", (ranks_per_node, nodes), ("node", "rail"), spread="hash")
+
+
+def _check_counts(**counts: int) -> None:
+    for name, value in counts.items():
         if value < 1:
             raise TopologyError(f"{name} must be at least 1, found {value}", (name,))
-    node_wire, rail_wire = _tiers(("node", "rail"), (None, rail), Tier(bandwidth, latency, overhead), rail)
-    wiring = Wiring(nodes * ranks_per_node)
-    for node in range(nodes):
-        first = node * ranks_per_node
-        wiring.join(range(first, first + ranks_per_node), _switches(wiring, [f"node{node}"]), node_wire)
-    for place in range(ranks_per_node):
-        members = range(place, nodes * ranks_per_node, ranks_per_node)
-        for plane in range(planes):
-            wiring.join(members, _switches(wiring, [f"rail{place}.{plane}"]), rail_wire)
-    return wiring.topology("rails", (ranks_per_node, nodes), ("node", "rail"), spread="hash")
+
+
+def _wire(level: str, tier: Tier, *at: str) -> Wire:
+    """One directed link of a tier, which the builder was given at `at`."""
+    try:
+        check_wire(tier.bandwidth, tier.latency, tier.overhead)
+    except TopologyError as error:
+        raise TopologyError(error.message, (*at, *error.at)) from None
+    return Wire(tier.bandwidth, tier.latency, tier.overhead, level)
+
+
+def _uplink(host: Tier, hosts_per_uplink: float, oversubscription: float, *, explicit: bool) -> Tier:
+    """Links above the hosts by oversubscription, which only counts where no tier is explicit."""
+    at = ("oversubscription",)
+    if not 0 < oversubscription < float("inf"):
+        raise TopologyError(f"oversubscription must be positive and finite, found {oversubscription}", at)
+    if explicit and oversubscription != 1:
+        raise TopologyError(
+            "oversubscription sets the bandwidth above the hosts; give it or a tier's own, not both", at
+        )
+    bandwidth = host.bandwidth * hosts_per_uplink / oversubscription
+    if not 0 < bandwidth < float("inf"):
+        raise TopologyError(f"oversubscription leaves uplinks of {bandwidth} bytes/s", at)
+    return Tier(bandwidth, host.latency, host.overhead)
+
+
+def _switches(wiring: Wiring, name: str, *shape: int) -> NDArray[np.int64]:
+    """New switches in an array of a shape, each named by its place in it: edge0.1."""
+    names = (f"{name}{'.'.join(map(str, place))}" for place in np.ndindex(*shape))
+    return np.array([wiring.switch(each) for each in names], dtype=np.int64).reshape(shape)
+
+
+def _join(wiring: Wiring, low: NDArray[np.int64], high: NDArray[np.int64], wire: Wire) -> None:
+    """A link each way between the nodes that stand at the same place of two arrays."""
+    lows, highs = (ends.ravel() for ends in np.broadcast_arrays(low, high))
+    wiring.add(lows, highs, wire)
+    wiring.add(highs, lows, wire)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
-from typing import Literal
+from typing import Final, Literal
+
+import numpy as np
 
 from topologies.errors import TopologyError
-from topologies.multilevel import along
 from topologies.quantities import Bandwidth, Count, Time
-from topologies.shapes import Shape, connect
+from topologies.shapes import Shape, connect, pairs
 from topologies.topology import Topology
 from topologies.wiring import Wire, Wiring, check_wire
+
+MOST_DIMENSIONS: Final = 20
+"""Of a grid; with more, some would have a single rank."""
 
 
 def line(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
@@ -22,7 +27,10 @@ def line(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time
     >>> len(line(4, bandwidth=64e9).links)
     6
     """
-    return _grid("line", (ranks,), "line", ("line",), bandwidth, latency, overhead, at=("ranks",))
+    check_wire(bandwidth, latency, overhead)
+    wiring = Wiring(ranks)
+    connect(wiring, range(ranks), "line", Wire(bandwidth, latency, overhead, "line"))
+    return wiring.topology("line", (ranks,), ("line",))
 
 
 def star(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
@@ -48,7 +56,7 @@ def mesh(dims: Sequence[Count], bandwidth: Bandwidth, latency: Time = 0.0, overh
     Parameters
     ----------
     dims : sequence of int
-        p_0, p_1, ..., innermost first.
+        p_0, p_1, ..., innermost first; the links along p_i are the level "dim<i>".
     bandwidth, latency, overhead : float
         Of each directed link: bytes/s, s, s.
 
@@ -57,7 +65,7 @@ def mesh(dims: Sequence[Count], bandwidth: Bandwidth, latency: Time = 0.0, overh
     >>> mesh([3, 3], bandwidth=64e9).ranks
     9
     """
-    return _grid("mesh", _checked(dims), "line", _names(dims), bandwidth, latency, overhead)
+    return _grid("mesh", dims, "line", Wire(bandwidth, latency, overhead, "dim"))
 
 
 def torus(
@@ -72,7 +80,7 @@ def torus(
     Parameters
     ----------
     dims : sequence of int
-        p_0, p_1, ..., innermost first.
+        p_0, p_1, ..., innermost first; the links along p_i are the level "dim<i>".
     bandwidth, latency, overhead : float
         Of each directed link: bytes/s, s, s.
     size_two : {'one_link', 'two_links'}
@@ -86,38 +94,28 @@ def torus(
     """
     if size_two not in ("one_link", "two_links"):
         raise TopologyError(f'size_two must be one_link or two_links, found "{size_two}"', ("size_two",))
-    pairs = 2 if size_two == "two_links" else 1
-    return _grid("torus", _checked(dims), "ring", _names(dims), bandwidth, latency, overhead, pairs)
+    links_of_two = 2 if size_two == "two_links" else 1
+    return _grid("torus", dims, "ring", Wire(bandwidth, latency, overhead, "dim"), links_of_two)
 
 
-def _checked(dims: Sequence[int]) -> tuple[int, ...]:
-    if not dims:
-        raise TopologyError("a grid needs at least one dimension", ("dims",))
+def _check_dims(dims: Sequence[int]) -> None:
+    if not 1 <= len(dims) <= MOST_DIMENSIONS:
+        raise TopologyError(f"a grid has 1 to {MOST_DIMENSIONS} dimensions, found {len(dims)}", ("dims",))
     for i, size in enumerate(dims):
         if size < 1:
             raise TopologyError(f"a dimension needs at least 1 rank, found {size}", ("dims", i))
-    return tuple(dims)
 
 
-def _names(dims: Sequence[int]) -> tuple[str, ...]:
-    return tuple(f"dim{i}" for i in range(len(dims)))
-
-
-def _grid(
-    kind: str,
-    dims: tuple[int, ...],
-    shape: Shape,
-    names: tuple[str, ...],
-    bandwidth: float,
-    latency: float,
-    overhead: float,
-    links_of_two: int = 1,
-    at: tuple[str, ...] = ("dims",),
-) -> Topology:
-    check_wire(bandwidth, latency, overhead)
-    wiring = Wiring(prod(dims), at)
-    for i, name in enumerate(names):
-        wire = Wire(bandwidth, latency, overhead, name)
-        for members in along(dims, i):
-            connect(wiring, members, shape, wire, count=links_of_two if dims[i] == 2 else 1)
+def _grid(kind: str, dims: Sequence[int], shape: Shape, wire: Wire, links_of_two: int = 1) -> Topology:
+    check_wire(wire.bandwidth, wire.latency, wire.overhead)
+    _check_dims(dims)
+    wiring = Wiring(prod(dims), ("dims",))
+    names = [f"{wire.level}{i}" for i in range(len(dims))]
+    for i, size in enumerate(dims):
+        # outer coordinates, the one along which the links run, inner coordinates
+        grid = np.arange(prod(dims)).reshape(-1, size, prod(dims[:i]))
+        src, dst = pairs(shape, size)
+        count = links_of_two if size == 2 else 1
+        wiring.make_room(grid.size // size * len(src) * count, ("dims",))
+        wiring.add(grid[:, src].ravel(), grid[:, dst].ravel(), replace(wire, level=names[i]), count)
     return wiring.topology(kind, dims, names)

@@ -11,8 +11,9 @@ destination picks among those on shortest paths: up and down a fat tree, by equa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -23,9 +24,14 @@ if TYPE_CHECKING:
 
     from topologies.topology import Links, Topology
 
+_Whole: TypeAlias = "NDArray[np.int64]"
+_Choose: TypeAlias = "Callable[[_Whole, _Whole, _Whole, _Whole], NDArray[np.integer]]"
+"""From a cell of the ways, source, destination and node to the link to take."""
 
 SMALL: Final = 256
 """Nodes up to which all distances are found in numpy before scipy is done loading."""
+
+_PAIRS_AT_ONCE: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,18 +82,23 @@ def routes(topology: Topology, src: NDArray[np.integer], dst: NDArray[np.integer
     """
     start, end = np.asarray(src, dtype=np.int64), np.asarray(dst, dtype=np.int64)
     direct = direct_links(topology, start, end)
-    far = np.flatnonzero((direct < 0) & (start != end))
-    hop_pair = [np.flatnonzero(direct >= 0)]
-    hop_link = [_lane(topology.links, direct[hop_pair[0]], start[hop_pair[0]])]
-    if len(far):
-        for pair, link in _walk(topology, start[far], end[far]):
-            hop_pair.append(far[pair])
-            hop_link.append(link)
-    pair = np.concatenate(hop_pair)
-    order = np.argsort(pair, kind="stable")
-    offsets = np.zeros(len(start) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(pair, minlength=len(start)), out=offsets[1:])
-    return Routes(offsets, np.concatenate(hop_link)[order].astype(np.int32))
+    near, far = np.flatnonzero(direct >= 0), np.flatnonzero((direct < 0) & (start != end))
+    walked = _walk_all(topology, start[far], end[far])
+    count = (direct >= 0).astype(np.int64)
+    count[far] = walked.hops()
+    offsets = _ends(count)
+    links, is_near = np.empty(offsets[-1], dtype=np.int32), np.zeros(offsets[-1], dtype=bool)
+    is_near[offsets[near]] = True
+    links[is_near] = _lane(parallel_links(topology.links), direct[near], start[near])
+    links[~is_near] = walked.links
+    return Routes(offsets, links)
+
+
+def _ends(count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of several stretches of so many items begins, and where the last one ends."""
+    offsets = np.zeros(len(count) + 1, dtype=np.int64)
+    np.cumsum(count, out=offsets[1:])
+    return offsets
 
 
 def direct_links(topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -201,49 +212,95 @@ def next_links(topology: Topology, targets: NDArray[np.int64]) -> NDArray[np.int
     return first
 
 
-def _walk(
-    topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Walk all pairs at once: per hop, the pairs still under way and the link that each takes."""
+def _walk_all(topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]) -> Routes:
+    """Routes of pairs by the links on shortest paths, so many pairs at once as fit the processor's cache."""
+    if not len(src):
+        return Routes(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32))
     targets, which = np.unique(dst, return_inverse=True)
-    found = ways(topology, targets)
+    found, row = ways(topology, targets), which * len(topology.nodes)
+    _check_reached(topology, found.count.ravel()[row + src], src, dst)
+    choose = _by_hash(found) if topology.spread == "hash" else _by_preference(topology, found)
+    blocks = [slice(first, first + _PAIRS_AT_ONCE) for first in range(0, len(src), _PAIRS_AT_ONCE)]
+    walks = [_walk(topology, choose, row[block], src[block], dst[block]) for block in blocks]
+    return Routes(
+        _ends(np.concatenate([walk.hops() for walk in walks])),
+        np.concatenate([walk.links for walk in walks]),
+    )
+
+
+def _check_reached(
+    topology: Topology, choices: NDArray[np.int64], src: NDArray[np.int64], dst: NDArray[np.int64]
+) -> None:
+    if not choices.all():
+        lost = int(np.argmin(choices))
+        raise TopologyError(
+            f"there is no way from {topology.nodes[src[lost]]} to {topology.nodes[dst[lost]]}"
+        )
+
+
+def _walk(
+    topology: Topology,
+    choose: _Choose,
+    row: NDArray[np.int64],
+    src: NDArray[np.int64],
+    dst: NDArray[np.int64],
+) -> Routes:
+    """Walk some pairs, hop by hop; pair p towards the target whose nodes begin at row[p] in the ways."""
     here, hops = src.copy(), []
     under_way = np.arange(len(src))
     while len(under_way):
-        row, node = which[under_way], here[under_way]
-        choices = found.count[row, node]
-        if not choices.all():
-            lost = under_way[np.argmin(choices)]
-            a, b = topology.nodes[src[lost]], topology.nodes[dst[lost]]
-            raise TopologyError(f"there is no way from {a} to {b}")
-        if topology.spread == "hash":
-            picked = _hash(src[under_way], dst[under_way], node) % choices
-            link = found.links[found.start[row, node] + picked].astype(np.int64)
-        else:
-            first = found.links[found.start[row, node]].astype(np.int64)
-            link = _lane(topology.links, first, src[under_way])
+        start, node = src[under_way], here[under_way]
+        link = choose(row[under_way] + node, start, dst[under_way], node)
         hops.append((under_way, link))
         here[under_way] = topology.links.dst[link]
         under_way = under_way[here[under_way] != dst[under_way]]
-    return hops
+    count = np.bincount(np.concatenate([pair for pair, _ in hops]), minlength=len(src))
+    offsets = _ends(count)
+    links = np.empty(offsets[-1], dtype=np.int32)
+    for hop, (pair, link) in enumerate(hops):
+        links[offsets[pair] + hop] = link
+    return Routes(offsets, links)
 
 
-def _hash(src: NDArray[np.int64], dst: NDArray[np.int64], node: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Whole number below 2^32 that depends on all three, the finaliser of MurmurHash3 (Appleby 2011)."""
-    mixed = np.zeros(len(src), dtype=np.uint64)
-    for part in (src, dst, node):
-        mixed = (mixed ^ part.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+def _by_preference(topology: Topology, found: Ways) -> _Choose:
+    """Choose the first link towards the target, and among parallel ones by the source."""
+    first, lanes = (
+        found.links[np.minimum(found.start.ravel(), len(found.links) - 1)],
+        parallel_links(topology.links),
+    )
+    if lanes.max() == 1:
+        return lambda cell, _src, _dst, _node: first[cell]
+    return lambda cell, src, _dst, _node: _lane(lanes, first[cell], src)
+
+
+def _by_hash(found: Ways) -> _Choose:
+    """Choose among all links towards the target by source, destination and the node reached."""
+    start, count = found.start.ravel(), found.count.ravel()
+
+    def choose(cell: _Whole, src: _Whole, dst: _Whole, node: _Whole) -> NDArray[np.integer]:
+        return found.links[start[cell] + _hash(src, dst, node) % count[cell]]
+
+    return choose
+
+
+def _hash(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Whole number below 2^32 that depends on all parts, by the finaliser of MurmurHash3 (Appleby 2011)."""
+    mixed = np.zeros(len(parts[0]), dtype=np.uint64)
+    for part in parts:
+        mixed ^= part.astype(np.uint64)
+        mixed *= np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(33)
         mixed *= np.uint64(0xFF51AFD7ED558CCD)
         mixed ^= mixed >> np.uint64(33)
     return (mixed >> np.uint64(32)).astype(np.int64)
 
 
-def _lane(links: Links, first: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
+def _lane(
+    lanes: NDArray[np.int64], first: NDArray[np.integer], rank: NDArray[np.int64]
+) -> NDArray[np.integer]:
     """Of the parallel links that begin at `first`, the one that `rank` uses."""
-    if not len(first):
-        return first
-    return first + rank % parallel_links(links)[first]
+    other: NDArray[np.int64] = rank % lanes[first]
+    return first + other
 
 
 def parallel_links(links: Links) -> NDArray[np.int64]:

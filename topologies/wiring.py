@@ -76,7 +76,8 @@ class Wiring:
 
     def __init__(self, ranks: int, at: tuple[str | int, ...] = ("ranks",)) -> None:
         if not 1 <= ranks <= MOST_RANKS:
-            raise TopologyError(f"a topology has 1 to {MOST_RANKS:,} ranks, found {ranks:,}", at)
+            found = f"{ranks:,}" if ranks < 10**15 else "far more"
+            raise TopologyError(f"a topology has 1 to {MOST_RANKS:,} ranks, found {found}", at)
         self.ranks = ranks
         self.switches: dict[str, int] = {}
         self._blocks: list[tuple[NDArray[np.int64], NDArray[np.int64], Wire]] = []
@@ -97,25 +98,23 @@ class Wiring:
             If there are more than 2^24 links.
         """
         tails, heads = np.broadcast_arrays(np.atleast_1d(src), np.atleast_1d(dst))
+        self.make_room(tails.size * count)
         self._links += tails.size * count
-        if self._links > MOST_LINKS:
-            raise TopologyError(
-                f"a topology has at most {MOST_LINKS:,} links; this one needs {self._links:,}"
-            )
         for _ in range(count):
             self._blocks.append((tails.astype(np.int64), heads.astype(np.int64), wire))
 
-    def make_room(self, links: int) -> None:
+    def make_room(self, links: int, at: tuple[str | int, ...] = ()) -> None:
         """Refuse more links than a topology may have, before they are made.
 
         Raises
         ------
         TopologyError
+            At the parameter `at`.
         """
         if self._links + links > MOST_LINKS:
-            raise TopologyError(
-                f"a topology has at most {MOST_LINKS:,} links; this one needs {self._links + links:,}"
-            )
+            needed = self._links + links
+            words = f"{needed:,}" if needed < 10**15 else "far more"
+            raise TopologyError(f"a topology has at most {MOST_LINKS:,} links; this one needs {words}", at)
 
     def join(self, low: Sequence[int], high: Sequence[int], wire: Wire, count: int = 1) -> None:
         """A link each way between every node of one side and every node of the other."""

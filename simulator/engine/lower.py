@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from algorithms.errors import ScheduleError
+from algorithms.placement import find_placement
 from algorithms.schedule import REDUCE, expand
 from simulator.engine.dependencies import Dependencies, dependencies
 from simulator.engine.errors import PlanError
@@ -64,9 +65,7 @@ def lower(
         If the plan could run past 2.5 hours.
     """
     network = network or Network()
-    if schedule.ranks != topology.ranks:
-        raise TopologyError(f"the schedule has {schedule.ranks} ranks, the topology {topology.ranks}")
-    place = placement(network, topology.ranks)
+    place = placement(schedule, topology, network)
     walk = _walk(schedule, topology, network, place, reduction)
     late = _late_ranks(schedule, delay or {})
     edges = dependencies(schedule, network.sync, np.array(list(late), dtype=np.int64))
@@ -76,16 +75,23 @@ def lower(
     return plan
 
 
-def placement(network: Network, ranks: int) -> NDArray[np.int64]:
-    """The topology's rank that plays each of `ranks` ranks.
+def placement(schedule: Schedule, topology: Topology, network: Network) -> NDArray[np.int64]:
+    """The topology's rank that plays each rank of the schedule.
 
     Raises
     ------
     TopologyError
-        If the placement does not name every rank once.
+        If the topology has another number of ranks, or the placement does not name every rank once.
+    ScheduleError
+        If it is to be searched among too many ranks.
     """
+    ranks = topology.ranks
+    if schedule.ranks != ranks:
+        raise TopologyError(f"the schedule has {schedule.ranks} ranks, the topology {ranks}")
     if network.placement is None:
         return np.arange(ranks)
+    if network.placement == "auto":
+        return find_placement(schedule, topology)
     if sorted(network.placement) != list(range(ranks)):
         raise TopologyError(f"a placement names every rank from 0 to {ranks - 1} once", ("placement",))
     return np.array(network.placement, dtype=np.int64)
@@ -123,13 +129,16 @@ def _walk(
     hold = np.empty(len(resource), dtype=np.int64)
     resource[slot] = walked = way.links[at]
     size, number = unique_inverse(schedule.sizes())
-    hold[slot] = _link_holds(topology, size, number[row], walked)
+    links_of = topology.links
+    hold[slot] = _hold_table(links_of.bandwidth, links_of.overhead, size, walked, number[row])
     if network.model == "cut_through":
         head[slot] = at != way.offsets[pair][row]
     if reduction is not None and reduces.any():
         last = (first + count - 1)[reduces]
-        resource[last] = len(topology.links) + place[schedule.dst[reduces]]
-        hold[last] = _holds(size, reduction.bandwidth)[number[reduces]]
+        reducer = place[schedule.dst[reduces]]
+        resource[last] = len(topology.links) + reducer
+        rates = reduction.rates(topology.ranks)
+        hold[last] = _hold_table(rates, np.zeros(topology.ranks), size, reducer, number[reduces])
         head[last] = reduction.mode == "streamed"
     return _Walk(count, resource, hold, head)
 
@@ -171,16 +180,19 @@ def _holds(sizes: NDArray[np.int64], bandwidth: float, overhead: float = 0.0) ->
     return np.array(times, dtype=np.int64)
 
 
-def _link_holds(
-    topology: Topology, sizes: NDArray[np.int64], size: NDArray[np.int64], link: NDArray[np.int32]
+def _hold_table(
+    bandwidth: NDArray[np.float64],
+    overhead: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    resource: NDArray[np.integer],
+    size: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Hold of each hop, from a table of the distinct links by the distinct sizes."""
-    prices = np.stack([topology.links.bandwidth, topology.links.overhead], axis=1)
-    distinct, price = np.unique(prices, axis=0, return_inverse=True)
+    """Hold of each hop over resource[h] by a message of sizes[size[h]]: distinct prices by distinct sizes."""
+    distinct, price = np.unique(np.stack([bandwidth, overhead], axis=1), axis=0, return_inverse=True)
     table = np.empty((len(distinct), len(sizes)), dtype=np.int64)
-    for row, (bandwidth, overhead) in enumerate(distinct.tolist()):
-        table[row] = _holds(sizes, bandwidth, overhead)
-    return np.asarray(table[price.ravel()[link], size])
+    for row, (rate, fixed) in enumerate(distinct.tolist()):
+        table[row] = _holds(sizes, rate, fixed)
+    return np.asarray(table[price.ravel()[resource], size])
 
 
 def _indirect(schedule: Schedule, links: NDArray[np.integer], row: int) -> ScheduleError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isclose
 from typing import TYPE_CHECKING
 
 from topologies.clock import femtoseconds
@@ -52,6 +53,10 @@ def _differences(result: Result) -> Iterator[tuple[str, str, str]]:
         wanted, found = getattr(expect, key), getattr(result.counts, key)
         if wanted is not None and wanted != found:
             yield key, str(wanted), str(found)
+    if expect.congestion_factor is not None:
+        found = result.congestion_factor
+        if found is None or not isclose(found, expect.congestion_factor, rel_tol=1e-9):
+            yield "congestion_factor", str(expect.congestion_factor), str(found)
     if expect.verified is not None and expect.verified != result.verified:
         yield "verified", expect.verified, result.verified
     if expect.time is not None and not _close(result.time, expect.time.value, expect.time):

@@ -7,6 +7,8 @@ from pathlib import Path
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean
 
 PREFIX = "library:"
+PRESETS = "presets"
+"""The folder of the library that holds topologies, not scenarios."""
 
 
 def library_folder() -> Path:
@@ -19,9 +21,8 @@ def library_folder() -> Path:
 def library_names() -> tuple[str, ...]:
     """Names of all scenarios of the library, e.g. `first-walk/ring-reduce-scatter-8`."""
     folder = library_folder()
-    return tuple(
-        sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml"))
-    )
+    files = (path.relative_to(folder) for path in folder.rglob("*.yaml"))
+    return tuple(sorted(file.with_suffix("").as_posix() for file in files if file.parts[0] != PRESETS))
 
 
 def resolve(path: Path) -> Path:

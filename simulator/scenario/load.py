@@ -15,8 +15,10 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mea
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
 from simulator.scenario.models import CollectiveChoice, Scenario, TopologyChoice
 from simulator.scenario.parse import MAX_BYTES, decode, parse
+from simulator.scenario.presets import with_preset
 from simulator.scenario.source import At, Block, Source, describe, dotted, plain, written
 from simulator.scenario.units import MAX_LENGTH, needs_unit
+from topologies.overrides import Override
 from topologies.quantities import Bytes
 
 if TYPE_CHECKING:
@@ -99,6 +101,8 @@ def loads(text: str, name: str = "scenario") -> Scenario:
     small.yaml:1:34: unknown key "bandwith" in topology; did you mean "bandwidth"?
     """
     source, refused = parse(text, name)
+    source, unfit = with_preset(source)
+    refused += unfit
     values: dict[str, Any] = {}
     errors = [*refused, *_misfits(source)]
     try:
@@ -136,10 +140,16 @@ def _validator(topology: str | None, algorithm: str | None) -> SchemaValidator:
 def _topology_schema(kind: str | None) -> CoreSchema:
     from topologies.registry import TOPOLOGIES
 
-    def choose(kind: str, **parameters: Any) -> TopologyChoice:
-        return TopologyChoice(kind, parameters)
+    def choose(
+        kind: str, preset: str | None = None, overrides: Sequence[Override] = (), **parameters: Any
+    ) -> TopologyChoice:
+        return TopologyChoice(kind, parameters, overrides, preset)
 
-    keys = {"kind": Parameter(Annotated[str, Words(tuple(TOPOLOGIES))], required=True)}
+    keys = {
+        "kind": Parameter(Annotated[str, Words(tuple(TOPOLOGIES))], required=True),
+        "preset": Parameter(str, required=False),
+        "overrides": Parameter(Sequence[Override], required=False),
+    }
     if kind is not None:
         return block_schema(keys | parameters_of(TOPOLOGIES[kind]), choose)
     # of an unknown kind nothing can be said of the other keys
@@ -234,6 +244,8 @@ def translate(detail: ErrorDetails, source: Source) -> ScenarioError:
     context = detail.get("ctx", {})
     block = dotted(loc[:-1]) or "the scenario"
     match detail["type"]:
+        case "missing" if loc == ("topology", "kind"):
+            return source.error('missing key "kind", or "preset", in topology', loc[:-1], key=True)
         case "missing":
             return source.error(f'missing key "{loc[-1]}" in {block}', loc[:-1], key=True)
         case "unknown_key":

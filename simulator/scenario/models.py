@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, Literal
@@ -11,15 +11,30 @@ from simulator.engine.network import Network, Reduction
 from simulator.scenario.fields import Short
 from simulator.scenario.source import Source
 from topologies.errors import CollsimError
+from topologies.overrides import Override
 from topologies.quantities import Bytes, Time, Whole
 
 
 @dataclass(frozen=True, slots=True)
 class TopologyChoice:
-    """Which topology, and the arguments of its builder that were given."""
+    """Which topology, and what of it was given.
+
+    Parameters
+    ----------
+    kind : str
+        Name of its builder.
+    parameters : mapping
+        The arguments of the builder, a preset's among them.
+    overrides : sequence of Override
+        Links that differ from what the builder makes of them, the later ones winning.
+    preset : str, optional
+        The preset that it was read from.
+    """
 
     kind: str
     parameters: Mapping[str, Any]
+    overrides: Sequence[Override] = ()
+    preset: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,8 @@ class Expect:
     ----------
     steps, depth, transfers, bytes_sent_max, bytes_sent_total : int, optional
         Counts of the schedule.
+    congestion_factor : float, optional
+        To 1e-9 relative.
     time : ExpectedTime, optional
         The simulated time.
     analytic : Tolerance, optional
@@ -88,6 +105,7 @@ class Expect:
     transfers: Whole | None = None
     bytes_sent_max: Whole | None = None
     bytes_sent_total: Whole | None = None
+    congestion_factor: float | None = None
     time: Annotated[ExpectedTime, Short("value")] | None = None
     analytic: Tolerance | None = None
     verified: Literal["full", "no"] | None = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from algorithms.bounds import Bounds, lower_bounds
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
-from algorithms.errors import ScheduleError
+from algorithms.errors import ProofError
 from algorithms.platform import platforms
 from algorithms.proof import prove
 from algorithms.registry import build, dimensions, rounds
@@ -21,9 +21,13 @@ from simulator.engine.lower import lower, placement
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.load import load
 from topologies.errors import CollsimError, TopologyError
+from topologies.overrides import override
 from topologies.registry import TOPOLOGIES
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from algorithms.schedule import Schedule
     from simulator.engine.timeline import Timeline
     from simulator.scenario.models import Scenario
@@ -42,6 +46,8 @@ class Result:
     scenario : Scenario
     topology : Topology
     schedule : Schedule
+    placement : tuple of int
+        The topology's rank that played each rank.
     timeline : Timeline
     counts : Counts
     bounds : Bounds
@@ -60,6 +66,7 @@ class Result:
     scenario: Scenario
     topology: Topology
     schedule: Schedule
+    placement: tuple[int, ...]
     timeline: Timeline
     counts: Counts
     bounds: Bounds
@@ -116,7 +123,7 @@ def run(
     ------
     ScenarioErrors
         If the parts do not fit each other; names the place in the file.
-    ScheduleError
+    ProofError
         If the schedule does not compute the collective.
     """
     if isinstance(scenario, str | Path):
@@ -135,10 +142,12 @@ def run(
         _prove(scenario, schedule)
     tell("plan", 0, 1)
     with _placed(scenario):
-        plan = lower(schedule, topology, scenario.network, scenario.reduction, scenario.delay)
+        place = placement(schedule, topology, scenario.network)
+        network = replace(scenario.network, placement=tuple(place.tolist()))
+        plan = lower(schedule, topology, network, scenario.reduction, scenario.delay)
         timeline = run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
     tell("judge", 0, 1)
-    return _judge(scenario, topology, schedule, timeline, "full" if proven else "no")
+    return _judge(scenario, topology, schedule, place, timeline, "full" if proven else "no")
 
 
 def build_topology(scenario: Scenario) -> Topology:
@@ -150,15 +159,16 @@ def build_topology(scenario: Scenario) -> Topology:
         If it cannot be built; names the place in the file.
     """
     with _placed(scenario, "topology"):
-        return TOPOLOGIES[scenario.topology.kind](**scenario.topology.parameters)
+        built = TOPOLOGIES[scenario.topology.kind](**scenario.topology.parameters)
+        return override(built, scenario.topology.overrides)
 
 
 def _prove(scenario: Scenario, schedule: Schedule) -> None:
     try:
         prove(schedule)
-    except ScheduleError as error:
+    except ProofError as error:
         message = f"{scenario.source.file}: the proof failed: {error.message}"
-        raise ScheduleError(message, step=error.step, rank=error.rank, chunk=error.chunk) from None
+        raise ProofError(message, step=error.step, rank=error.rank, chunk=error.chunk) from None
 
 
 def _silent(_stage: str, _done: int, _total: int) -> None:
@@ -194,48 +204,56 @@ def _options(scenario: Scenario, topology: Topology) -> dict[str, Any]:
 
 
 def _judge(
-    scenario: Scenario, topology: Topology, schedule: Schedule, timeline: Timeline, verified: str
+    scenario: Scenario,
+    topology: Topology,
+    schedule: Schedule,
+    place: NDArray[np.int64],
+    timeline: Timeline,
+    verified: str,
 ) -> Result:
     counts = count(schedule)
-    place = placement(scenario.network, topology.ranks)
+    reduction = scenario.reduction
     bounds = lower_bounds(
         schedule.collective,
         topology,
         model=scenario.network.model,
-        reduction=scenario.reduction.bandwidth if scenario.reduction else None,
+        # work can be shared, so what bounds it is the sum of all reducers
+        reduction=float(reduction.rates(topology.ranks).mean()) if reduction else None,
         placement=place,
         messages=counts.messages_max,
     )
     return Result(
-        scenario,
-        topology,
-        schedule,
-        timeline,
-        counts,
-        bounds,
-        congestion_factor(schedule, topology, place),
-        _analytic(scenario, topology),
-        verified,
-        tuple(_warnings(scenario, topology)),
+        scenario=scenario,
+        topology=topology,
+        schedule=schedule,
+        placement=tuple(place.tolist()),
+        timeline=timeline,
+        counts=counts,
+        bounds=bounds,
+        congestion_factor=congestion_factor(schedule, topology, place),
+        analytic=_analytic(scenario, topology, place),
+        verified=verified,
+        warnings=tuple(_warnings(scenario, topology)),
     )
 
 
-def _analytic(scenario: Scenario, topology: Topology) -> float | None:
+def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) -> float | None:
     """The closed form, priced with the topology's alpha and beta along each dimension."""
     choice, options, reduction = scenario.collective, _options(scenario, topology), scenario.reduction
+    if reduction is not None and len(set(reduction.rates(topology.ranks).tolist())) > 1:
+        return None
     priced = platforms(
         topology,
         dimensions(choice.algorithm, topology.ranks, options),
         scenario.network.model,
         reduction.bandwidth if reduction else None,
         reduction.mode if reduction else "after",
-        placement(scenario.network, topology.ranks),
+        place,
     )
     if priced is None:
         return None
-    return float(
-        closed_form(rounds(choice.algorithm, choice.kind, topology.ranks, choice.size, **options), priced)
-    )
+    turns = rounds(choice.algorithm, choice.kind, topology.ranks, choice.size, **options)
+    return float(closed_form(turns, priced))
 
 
 def _warnings(scenario: Scenario, topology: Topology) -> Iterator[str]:

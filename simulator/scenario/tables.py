@@ -81,6 +81,8 @@ def result_table(result: Result) -> Table:
     )
     for row in rows:
         table.add_row(*row)
+    if result.scenario.network.placement == "auto":
+        table.add_row("placement found", " ".join(map(str, result.placement)))
     return table
 
 

@@ -356,10 +356,10 @@ def test_proof_failures_name_the_file(
     ring: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import simulator.scenario.run
-    from algorithms import ScheduleError
+    from algorithms.errors import ProofError
 
     def fail(_schedule: object) -> None:
-        raise ScheduleError("step 3: rank 1 sends nothing", step=3, rank=1)
+        raise ProofError("step 3: rank 1 sends nothing", step=3, rank=1)
 
     monkeypatch.setattr(simulator.scenario.run, "prove", fail)
     assert collsim("run", ring) == 1

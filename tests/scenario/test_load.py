@@ -172,6 +172,14 @@ def test_expected_time(text: str, time: ExpectedTime) -> None:
     assert loads(f"{LEAST}expect: {{time: {text}}}\n", "a.yaml").expect.time == time
 
 
+def test_slow_reducers_and_a_placement_to_be_searched() -> None:
+    text = "reduction: {bandwidth: 512 GB/s, ranks: {0: 64 GB/s}}\nnetwork: {placement: auto}\n"
+    scenario = loads(LEAST + text + "expect: {congestion_factor: 0.875}\n", "a.yaml")
+    assert scenario.reduction == Reduction(512e9, ranks={0: 64e9})
+    assert scenario.network == Network(placement="auto")
+    assert scenario.expect == Expect(congestion_factor=0.875)
+
+
 def test_multilevel_is_ready_for_its_builder() -> None:
     text = """\
 topology:

@@ -27,6 +27,11 @@ def gather(entries: str) -> str:
     return f"{RING}collective: {{{entries}}}\n"
 
 
+def preset(entries: str) -> str:
+    """Scenario on a known machine."""
+    return f"topology: {{preset: {entries}}}\n{GATHER}"
+
+
 def levels(entries: str) -> str:
     """Scenario on a cluster of one level."""
     return f"topology: {{kind: multilevel, levels: [{entries}]}}\n{GATHER}"
@@ -126,7 +131,7 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
         ring("ranks: 8\n  bandwith: 1 GB/s"),
         ['1:1: missing key "bandwidth" in topology', '4:3: unknown key "bandwith" in topology; did you mean "bandwidth"?'],
     ),
-    ("no kind", f"topology: {{ranks: 8}}\n{GATHER}", ['1:1: missing key "kind" in topology']),
+    ("no kind", f"topology: {{ranks: 8}}\n{GATHER}", ['1:1: missing key "kind", or "preset", in topology']),
     ("unknown kind", f"topology: {{kind: rng, foo: 8}}\n{GATHER}", ['1:18: topology.kind: found the text "rng", expected ring']),
     ("list as a kind", f"topology: {{kind: [ring]}}\n{GATHER}", ["1:18: topology.kind: found a list, expected ring"]),
     ("text as a topology", f"topology: ring\n{GATHER}", ['1:11: topology: found the text "ring", expected a mapping of kind']),
@@ -186,6 +191,27 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("uplink key", levels("{name: a, size: 4, shape: ring, bandwidth: 1 GB/s, uplink: {shred: 2}}"), ['1:90: missing key "shared" in', '1:99: unknown key "shred" in topology.levels[0].uplink; did you mean "shared"?']),
     ("uplink count", levels("{name: a, size: 4, shape: ring, bandwidth: 1 GB/s, uplink: {shared: 0}}"), ["1:107: topology.levels[0].uplink.shared: found the number 0, expected 1 or more"]),
     ("uplink neither", levels("{name: a, size: 4, shape: ring, bandwidth: 1 GB/s, uplink: 3}"), ["1:98: topology.levels[0].uplink: found the number 3, expected per_rank or {shared: 2}"]),
+    ("overrides not a list", ring("ranks: 8\n  bandwidth: 1 GB/s\n  overrides: {rank: 3}"), ["5:14: topology.overrides: found a mapping, expected a list"]),
+    ("override key", ring("ranks: 8\n  bandwidth: 1 GB/s\n  overrides: [{rnk: 3}]"), ['5:16: unknown key "rnk" in topology.overrides[0]; did you mean "rank"?']),
+    ("override rank", ring("ranks: 8\n  bandwidth: 1 GB/s\n  overrides: [{rank: x, latency: 1 us}]"), ['5:22: topology.overrides[0].rank: found the text "x", expected a whole number']),
+    ("override without a unit", ring("ranks: 8\n  bandwidth: 1 GB/s\n  overrides: [{rank: 3, bandwidth: 2}]"), ['5:36: topology.overrides[0].bandwidth: 2 needs a unit, e.g. "2 GB/s"']),
+    ("unknown preset", preset("dgx1"), ['1:20: topology.preset: found the text "dgx1", expected dgx-1, ']),
+    ("preset far from any", preset("ring"), ['1:20: topology.preset: found the text "ring", expected dgx-1, ']),
+    ("preset of a path", preset("../presets/dgx-1"), ['1:20: topology.preset: found the text "../presets/dgx-1", expected']),
+    ("preset as a number", preset("3"), ["1:20: topology.preset: found the number 3, expected dgx-1, "]),
+    ("preset as a list", preset("[dgx-1]"), ["1:20: topology.preset: found a list, expected dgx-1, "]),
+    ("preset of nothing", preset(""), ["1:19: topology.preset: found nothing, expected dgx-1, "]),
+    ("preset and kind", preset("dgx-1, kind: ring"), ['1:27: topology.kind: found both "preset" and "kind"']),
+    ("parameter of a preset", preset("mi300x, ranks: four"), ['1:35: topology.ranks: found the text "four", expected a whole number']),
+    ("unknown parameter of a preset", preset("mi300x, rnks: 4"), ['1:28: unknown key "rnks" in topology; did you mean "ranks"?']),
+    ("block of a preset", preset("dgx-h100, rail: {bandwith: 1 GB/s}"), ['1:37: unknown key "bandwith" in topology.rail; did you mean "bandwidth"?']),
+    ("level of a preset", preset("sg2260-multilevel, levels: {inter-machin: {size: 2}}"), ['1:48: topology.levels: the preset has no level "inter-machin"; did you mean "inter-machine"?']),
+    ("level far from any", preset("sg2260-multilevel, levels: {x: {size: 2}}"), ['1:48: topology.levels: the preset has no level "x"; expected intra-chip, intra-node, intra-machine or inter-machine']),
+    ("level of a preset as a number", preset("sg2260-multilevel, levels: {intra-chip: 3}"), ["1:60: topology.levels.intra-chip: found the number 3, expected a mapping"]),
+    ("level of a preset without a unit", preset("sg2260-multilevel, levels: {intra-chip: {latency: 1}}"), ['1:70: topology.levels[0].latency: 1 needs a unit, e.g. "1 us"']),
+    ("links of a preset without a unit", preset("dgx-1, levels: {nvlink: {bandwidth: 50}}"), ['1:56: topology.overrides[0].bandwidth: 50 needs a unit, e.g. "50 GB/s"']),
+    ("links of a preset as a number", preset("dgx-1, levels: {nvlink: 50}"), ["1:44: topology.levels.nvlink: found the number 50, expected a mapping"]),
+    ("levels of a preset as a number", preset("tpu-v4, levels: 3"), ['1:28: unknown key "levels" in topology']),
     # the collective
     ("unknown collective", gather("kind: all_gather, algorithm: ring, size: 1 B"), ['2:20: collective.kind: found the text "all_gather", expected reduce_scatter, allgather or']),
     ("unknown algorithm", gather("kind: allgather, algorithm: rings, size: 1 B"), ['2:42: collective.algorithm: found the text "rings", expected ']),
@@ -202,12 +228,16 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("verify as bool", GOOD + "verify: false\n", ["3:9: verify: found false, expected full or no"]),
     ("later model", GOOD + "network: {model: fair_share}\n", ['3:18: network.model: found the text "fair_share", expected store_and_forward or']),
     ("sync", GOOD + "network: {sync: steps}\n", ['3:17: network.sync: found the text "steps", expected step, dataflow or barrier; did you mean "step"?']),
-    ("later placement", GOOD + "network: {placement: auto}\n", ['3:22: network.placement: found the text "auto", expected a list']),
+    ("placement word", GOOD + "network: {placement: aut}\n", ['3:22: network.placement: found the text "aut", expected auto or a list; did you mean "auto"?']),
+    ("placement of a number", GOOD + "network: {placement: 3}\n", ["3:22: network.placement: found the number 3, expected a list or auto"]),
     ("placed twice", GOOD + "network: {placement: [0, 1, 0]}\n", ["3:29: network.placement[2]: rank 0 is placed twice"]),
     ("negative placement", GOOD + "network: {placement: [-1]}\n", ["3:23: network.placement[0]: found the number -1, expected 0"]),
     ("word for a bool", GOOD + "network: {direct_links_only: yes}\n", ['3:30: network.direct_links_only: found the text "yes", expected true or false']),
     ("reduction without", GOOD + "reduction: {mode: after}\n", ['3:1: missing key "bandwidth" in reduction']),
     ("reduction of nothing", GOOD + "reduction:\n", ["3:11: reduction: found nothing, expected a mapping of bandwidth"]),
+    ("reducers as a list", GOOD + "reduction: {bandwidth: 1 GB/s, ranks: [1 GB/s]}\n", ["3:39: reduction.ranks: found a list, expected a mapping"]),
+    ("reducer of a word", GOOD + "reduction: {bandwidth: 1 GB/s, ranks: {a: 1 GB/s}}\n", ['3:40: found the text "a" as a key in reduction.ranks, expected a whole number']),
+    ("reducer without a unit", GOOD + "reduction: {bandwidth: 1 GB/s, ranks: {3: 64}}\n", ['3:43: reduction.ranks[3]: 64 needs a unit, e.g. "64 GB/s"']),
     ("name as a number", GOOD + "name: 8\n", ["3:7: name: found the number 8, expected text"]),
     ("name of nothing", GOOD + "name: ''\n", ['3:7: name: found the text "", expected one line of text']),
     ("name of two lines", GOOD + "name: |\n  a\n  b\n", ["3:7: name: found the text \"a\\nb\\n\", expected one line"]),
@@ -230,6 +260,7 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("negative tolerance", GOOD + "expect: {analytic: {rel: -1}}\n", ["3:26: expect.analytic.rel: must be zero or more, found -1"]),
     ("tolerance in words", GOOD + "expect: {analytic: {rel: small}}\n", ['3:26: expect.analytic.rel: found the text "small", expected a number']),
     ("bare tolerance", GOOD + "expect: {analytic: 1e-9}\n", ["3:20: expect.analytic: found the number 1e-9, expected a mapping of rel, abs"]),
+    ("congestion in words", GOOD + "expect: {congestion_factor: low}\n", ['3:29: expect.congestion_factor: found the text "low", expected a number']),
     ("verified", GOOD + "expect: {verified: yes}\n", ['3:20: expect.verified: found the text "yes", expected full or no']),
 ]  # fmt: skip
 

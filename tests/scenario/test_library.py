@@ -1,0 +1,92 @@
+"""The library of scenarios: what comes with collsim says what it shows, and is what it expects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from algorithms.errors import ScheduleError
+from simulator.scenario.check import check
+from simulator.scenario.errors import ScenarioErrors
+from simulator.scenario.library import PREFIX, library_folder, library_names, resolve
+from simulator.scenario.load import load, loads
+from simulator.scenario.run import run
+
+THEMES = {"first-walk", "machines", "seed1", "stragglers", "topologies"}
+
+
+def file(name: str) -> Path:
+    return library_folder() / f"{name}.yaml"
+
+
+def test_themes() -> None:
+    names = library_names()
+    assert len(names) >= 25
+    assert {name.partition("/")[0] for name in names} >= THEMES
+    assert not any(name.startswith("presets") for name in names)
+
+
+@pytest.mark.parametrize("name", library_names())
+def test_scenario_says_what_it_shows_and_is_what_it_expects(name: str) -> None:
+    text = file(name).read_text("utf-8")
+    assert text.startswith("# ")
+    assert "expect:" in text
+    assert check(run(load(file(name)))) == ()
+
+
+def test_names_of_scenarios_are_their_own() -> None:
+    names = [load(file(name)).name for name in library_names()]
+    assert sorted(names) == sorted(set(names))
+
+
+def time(name: str) -> float:
+    """Seconds that a scenario of the library expects."""
+    expected = load(file(name)).expect.time
+    assert expected is not None
+    return expected.value
+
+
+def test_what_the_first_seed_compares() -> None:
+    """Its takeaways, as relations between what the library's files expect."""
+    assert time("seed1/duality-reduce-scatter") == time("seed1/duality-allgather")
+    assert time("seed1/ring-approximate-cost") == time("seed1/reduction-streamed")
+    assert time("seed1/reduction-after") == pytest.approx(1.125 * 14.680064e-3, rel=1e-12)
+    assert time("seed1/table-halving") < time("seed1/table-hierarchical") < time("seed1/table-ring")
+    assert time("seed1/four-levels-flat") > 10 * time("seed1/four-levels-hierarchical")
+    tensor = load(file("seed1/llm-tensor-parallel")).expect.bytes_sent_max
+    assert tensor == 2 * (load(file("seed1/llm-sequence-parallel")).expect.bytes_sent_max or 0)
+
+
+def test_a_constraint_on_n_may_be_an_error() -> None:
+    """A scenario that is refused cannot be held against what it expects, so it is here."""
+    text = file("seed1/halving-needs-two-to-the-k-hybrid").read_text("utf-8")
+    scenario = loads(text.replace("non_power_of_two: hybrid", "non_power_of_two: error"), "a.yaml")
+    with pytest.raises(
+        ScenarioErrors, match=r"a\.yaml:5:\d+: recursive_halving needs N = 2\^k ranks, found N = 12"
+    ):
+        run(scenario)
+
+
+def test_direct_links_only_refuses_what_the_ladder_cannot_do() -> None:
+    """SCCL's hardware has no way from chip 4 to chip 6 but through others: halving must be refused."""
+    text = file("machines/sg2260-halving").read_text("utf-8")
+    scenario = loads(text.replace("model: cut_through", "direct_links_only: true"), "a.yaml")
+    with pytest.raises((ScenarioErrors, ScheduleError), match="hop"):
+        run(scenario)
+
+
+def test_wrong_congestion_is_a_mismatch() -> None:
+    text = file("topologies/halving-full-mesh-8").read_text("utf-8")
+    (wrong,) = check(run(loads(text.replace("0.875", "0.876"), "a.yaml")))
+    assert (wrong.key, wrong.expected, wrong.found, wrong.line) == ("congestion_factor", "0.876", "0.875", 5)
+
+
+def test_resolve() -> None:
+    assert resolve(Path("a.yaml")) == Path("a.yaml")
+    name = "first-walk/ring-reduce-scatter-8"
+    assert resolve(Path(PREFIX + name)) == file(name)
+    with pytest.raises(ScenarioErrors, match=f'did you mean "{name}"'):
+        resolve(Path(f"{PREFIX}first-walk/ring-reduce-scater-8"))
+    with pytest.raises(ScenarioErrors, match="the library has no scenario"):
+        resolve(Path(f"{PREFIX}presets/dgx-1"))
