@@ -26,7 +26,26 @@ from simulator.engine.lower import lower
 from simulator.engine.network import Reduction
 from simulator.engine.plan import Plan
 from simulator.engine.simpy_engine import run_simpy
-from topologies import ring
+from topologies import (
+    Level,
+    Shared,
+    Tier,
+    Topology,
+    crossbar,
+    dragonfly,
+    fat_tree,
+    full_mesh,
+    hypercube,
+    leaf_spine,
+    line,
+    mesh,
+    multilevel,
+    rails,
+    ring,
+    routes,
+    star,
+    torus,
+)
 
 ROOT = Path(__file__).parents[1]
 DEMO = "scenarios/first-walk/ring-reduce-scatter-8.yaml"
@@ -53,7 +72,7 @@ class Figure:
 
 
 def main() -> None:
-    for figures in (command_lines, engine_against_naive, building):
+    for figures in (command_lines, engine_against_naive, building, routing):
         for figure in figures():
             print(figure, flush=True)
 
@@ -118,6 +137,60 @@ def building(ranks: int = 1024, times: int = 5) -> Iterator[Figure]:
         yield Figure(f"{name}: plan, CPU", median(lowering), "s")
         yield Figure(f"{name}: both, CPU", median(both), "s", le, 2)
         yield Figure(f"{name}: both, resident", size, "B/transfer", le, 72)
+
+
+def routing(times: int = 3) -> Iterator[Figure]:
+    """Topology of 1024 ranks with the routes of an algorithm: CPU seconds, the worst of all shapes."""
+    patterns, shapes = _patterns(1024), _shapes_of_1024()
+    # what is loaded on first use is not what is asked
+    routes(mesh([32, 32], BANDWIDTH), *patterns["ring"])
+    for pattern, (src, dst) in patterns.items():
+        # direct on a ring or a line walks 3e8 links, too many to hold
+        asked = [shape for shape in shapes if pattern != "direct" or shape not in ("ring", "line")]
+        seconds = {
+            shape: median(_timed(partial(_route, shapes[shape], src, dst))[0] for _ in range(times))
+            for shape in asked
+        }
+        worst = max(seconds, key=lambda shape: seconds[shape])
+        yield Figure(f"1024 ranks and routes of {pattern}, worst: {worst}", seconds[worst], "s", le, 1)
+
+
+def _route(make: Callable[[], Topology], src: np.ndarray, dst: np.ndarray) -> None:
+    routes(make(), src, dst)
+
+
+def _patterns(ranks: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Who sends to whom: in a ring, over every distance of a halving, and everybody to everybody."""
+    rank = np.arange(ranks)
+    partners = rank ^ (1 << np.arange(ranks.bit_length() - 1)[:, None])
+    return {
+        "ring": (rank, (rank + 1) % ranks),
+        "halving": (np.tile(rank, len(partners)), partners.ravel()),
+        "direct": (np.repeat(rank, ranks), np.tile(rank, ranks)),
+    }
+
+
+def _shapes_of_1024() -> dict[str, Callable[[], Topology]]:
+    card, node = Level("card", 8, "full_mesh", BANDWIDTH), Level("node", 16, "switch", BANDWIDTH)
+    rack = Level("rack", 8, "ring", BANDWIDTH, uplink=Shared(2))
+    shapes = (
+        partial(ring, 1024),
+        partial(line, 1024),
+        partial(mesh, [32, 32]),
+        partial(torus, [32, 32]),
+        partial(torus, [16, 8, 8]),
+        partial(hypercube, 10),
+        partial(full_mesh, 1024),
+        partial(star, 1024),
+        partial(crossbar, 1024),
+        partial(fat_tree, 16),
+        partial(leaf_spine, 32, 32, 16),
+        partial(dragonfly, 4, 8, 4, groups=32),
+        partial(rails, 128, 8, rail=Tier(BANDWIDTH), planes=4),
+    )
+    named = {f"{s.func.__name__} {s.args[0]}": partial(s, bandwidth=BANDWIDTH) for s in shapes}
+    named = {name.replace(" 1024", ""): shape for name, shape in named.items()}
+    return named | {"multilevel": partial(multilevel, [card, node, rack])}
 
 
 def _resident(value: Schedule | Plan | object) -> int:

@@ -114,7 +114,8 @@ def _spread(count: int, below: Points, room: float = 1.0) -> Points:
 
 
 def _raised(points: Points, height: float) -> Points:
-    return points + np.array([0.0, height])
+    raised: Points = points + np.array([0.0, height])
+    return raised
 
 
 def _width(points: Points) -> float:

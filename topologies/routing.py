@@ -246,15 +246,16 @@ def _walk(
     dst: NDArray[np.int64],
 ) -> Routes:
     """Walk some pairs, hop by hop; pair p towards the target whose nodes begin at row[p] in the ways."""
-    here, hops = src.copy(), []
-    under_way = np.arange(len(src))
-    while len(under_way):
-        start, node = src[under_way], here[under_way]
-        link = choose(row[under_way] + node, start, dst[under_way], node)
-        hops.append((under_way, link))
-        here[under_way] = topology.links.dst[link]
-        under_way = under_way[here[under_way] != dst[under_way]]
-    count = np.bincount(np.concatenate([pair for pair, _ in hops]), minlength=len(src))
+    pair, here, hops = np.arange(len(src)), src, []
+    count, heads = np.zeros(len(src), dtype=np.int64), topology.links.dst.astype(np.int64)
+    while len(pair):
+        link = choose(row + here, src, dst, here)
+        hops.append((pair, link))
+        here = heads[link]
+        under_way = here != dst
+        if not under_way.all():
+            count[pair[~under_way]] = len(hops)
+            pair, row, src, dst, here = (column[under_way] for column in (pair, row, src, dst, here))
     offsets = _ends(count)
     links = np.empty(offsets[-1], dtype=np.int32)
     for hop, (pair, link) in enumerate(hops):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -10,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from matplotlib.collections import PathCollection
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from numpy.typing import NDArray
@@ -25,13 +26,22 @@ from topologies import (
     CustomLink,
     CustomNodes,
     Level,
+    Tier,
     Topology,
     crossbar,
     custom,
+    dragonfly,
+    fat_tree,
     full_mesh,
     hypercube,
+    leaf_spine,
+    line,
+    mesh,
     multilevel,
+    rails,
     ring,
+    star,
+    torus,
 )
 
 ALL = [
@@ -90,6 +100,14 @@ CROWDED = [
     multilevel([Level("a", 2, "ring", 64e9), shared(Level("b", 1, "ring", 8e9), 1)]),
     multilevel([Level("a", 1, "switch", 64e9), Level("b", 1, "switch", 8e9), Level("c", 1, "switch", 1e9)]),
     multilevel([Level("a", 30, "switch", 64e9), Level("b", 2, "line", 8e9)]),
+    line(40, 64e9),
+    torus([5, 5, 5], 64e9),
+    mesh([2, 3, 2, 2, 2], 64e9),
+    leaf_spine(8, 16, 4, 64e9),
+    leaf_spine(2, 1, 9, 64e9),
+    dragonfly(1, 1, 6, 64e9),
+    dragonfly(1, 6, 2, 64e9),
+    rails(8, 4, 450e9, Tier(50e9), planes=4),
 ]
 
 
@@ -165,10 +183,101 @@ def test_the_ladder_is_drawn_as_a_ladder() -> None:
     assert (points[[4, 0, 2, 6], 1] > points[[5, 1, 3, 7], 1] + 0.5).all()
 
 
+def segments(figure: Figure) -> NDArray[np.float64]:
+    """Every plain line of a picture, from end to end."""
+    lines = [c.get_segments() for c in figure.axes[0].collections if isinstance(c, LineCollection)]
+    return np.concatenate([np.reshape(each, (-1, 2, 2)) for each in lines])
+
+
+def test_a_mesh_is_drawn_in_rows_and_columns() -> None:
+    topology = mesh([4, 3], 64e9)
+    places = layout(topology)
+    assert places.points.tolist() == [[x, -y] for y in range(3) for x in range(4)]
+    assert len(segments(topology_figure(topology))) == 17
+
+
+def test_links_round_a_torus_are_stubs_at_both_sides() -> None:
+    figure = topology_figure(torus([4, 3], 64e9))
+    found = segments(figure)
+    lengths = np.hypot(*(found[:, 1] - found[:, 0]).T)
+    # 9 + 8 links between neighbours; 3 + 4 round, two stubs each
+    assert sorted(np.bincount((lengths < 0.9).astype(int))) == [14, 17]
+    assert lengths.max() == 1
+    (xmin, xmax), (ymin, ymax) = figure.axes[0].get_xlim(), figure.axes[0].get_ylim()
+    assert xmin < found[..., 0].min() < -0.2
+    assert xmax > found[..., 0].max() > 3.2
+    assert ymin < found[..., 1].min() < -2.2
+    assert ymax > found[..., 1].max() > 0.2
+    assert legend(figure)[-1] == "an open end leads round to the other side"
+
+
+@pytest.mark.parametrize("topology", [mesh([4, 3], 64e9), torus([2, 2], 64e9), torus([1, 2, 2], 64e9)])
+def test_no_stubs_where_nothing_goes_round(topology: Topology) -> None:
+    assert all(entry.startswith("dim") for entry in legend(topology_figure(topology)))
+
+
+def test_a_star_has_rank_0_in_the_middle() -> None:
+    points = layout(star(8, 64e9)).points
+    assert points[0].tolist() == [0, 0]
+    assert np.hypot(*points[1:].T) == pytest.approx(1)
+
+
+def test_tiers_lie_above_each_other_and_pods_apart() -> None:
+    tree = fat_tree(4, 64e9)
+    places = layout(tree)
+    x, y = places.points.T
+    # 16 hosts, 8 edge, 8 aggregation and 4 core switches
+    heights = [y[:16], y[16:24], y[24:32], y[32:]]
+    assert all((tier == tier[0]).all() for tier in heights)
+    assert heights[0][0] < heights[1][0] < heights[2][0] < heights[3][0]
+    assert (np.diff(x[:16]) > 0).all()
+    boxes = places.boxes
+    assert len(boxes) == 4
+    assert all(one.high[0] < two.low[0] for one, two in pairwise(boxes))
+    for pod, box in enumerate(boxes):
+        own = [*range(4 * pod, 4 * pod + 4), *(16 + 2 * pod + i for i in (0, 1, 8, 9))]
+        assert (places.points[own] > box.low).all()
+        assert (places.points[own] < box.high).all()
+
+
+def test_leaves_stand_over_their_hosts_and_spines_over_the_leaves() -> None:
+    x, y = layout(leaf_spine(4, 4, 2, 64e9)).points.T
+    assert x[16:20] == pytest.approx(x[:16].reshape(4, 4).mean(axis=1))
+    assert y[0] < y[16] < y[20]
+
+
+def test_groups_of_a_dragonfly_lie_in_their_discs_with_the_hosts_outside() -> None:
+    places = layout(dragonfly(2, 4, 2, 64e9))
+    hosts, routers = places.points[:72].reshape(9, 8, 2), places.points[72:].reshape(9, 4, 2)
+    assert len(places.hulls) == 9
+    for hull, own in zip(places.hulls, np.concatenate([hosts, routers], axis=1), strict=True):
+        assert (np.hypot(*(own - (hull.x, hull.y)).T) < hull.radius).all()
+    out = np.hypot(*hosts.reshape(36, 2, 2).mean(axis=1).T)
+    assert (out > np.hypot(*routers.reshape(36, 2).T)).all()
+
+
+def test_nodes_of_a_cluster_are_boxes_with_the_rails_above() -> None:
+    places = layout(rails(4, 4, 450e9, Tier(50e9), planes=2))
+    ranks, nodes, above = places.points[:16], places.points[16:20], places.points[20:]
+    assert len(places.boxes) == 4
+    for node, box in enumerate(places.boxes):
+        own = np.vstack([ranks[4 * node : 4 * node + 4], nodes[node]])
+        assert (own > box.low).all()
+        assert (own < box.high).all()
+    assert above[:, 1].min() > max(box.high[1] for box in places.boxes)
+    assert (np.diff(above[:, 0]) > 0).all()
+
+
 @pytest.mark.parametrize(
     "topology",
     [
         ring(1024, 64e9),
+        torus([16, 8, 8], 64e9),
+        line(1024, 64e9),
+        fat_tree(16, 64e9),
+        leaf_spine(32, 32, 16, 64e9),
+        dragonfly(4, 8, 4, 64e9),
+        rails(128, 8, 450e9, Tier(50e9), planes=4),
         hypercube(10, 64e9),
         full_mesh(256, 64e9),
         crossbar(1024, 64e9),
@@ -185,12 +294,12 @@ def test_large_topologies_are_drawn_fast_and_without_labels(topology: Topology, 
     assert texts(figure) == []
 
 
-def star(name: str) -> Topology:
+def hub(name: str) -> Topology:
     return custom(CustomNodes(3, [name]), [CustomLink(i, name, 1e9) for i in range(3)])
 
 
 def test_long_names_are_cut(tmp_path: Path) -> None:
-    figure = topology_figure(star("a" * 5000 + "b" * 5000))
+    figure = topology_figure(hub("a" * 5000 + "b" * 5000))
     assert texts(figure)[-1] == "a" * 12 + "\u2026" + "b" * 11
     save(figure, tmp_path / "star.png")
     level = topology_figure(multilevel([Level("c" * 9999, 3, "ring", 64e9)]))
@@ -255,7 +364,7 @@ def test_a_folder_in_the_way_leaves_nothing_behind(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a\ufffe", "a\x00", "a\x1b", "a\x85", "a\n", "a\t", "a\ud800", "a\u2028"])
 def test_what_is_not_drawable_is_replaced(name: str, tmp_path: Path) -> None:
-    figure = topology_figure(star(name))
+    figure = topology_figure(hub(name))
     assert texts(figure)[-1] == "a\ufffd"
     save(figure, tmp_path / "star.svg")
     ElementTree.parse(tmp_path / "star.svg")
@@ -265,7 +374,7 @@ def test_what_is_not_drawable_is_replaced(name: str, tmp_path: Path) -> None:
     "name", ["\u4ea4\u6362\u673a", "\U0001f600", "costs $1 or $2", "$\\foo$", "_", "<&>"]
 )
 def test_foreign_names_are_drawn_as_they_are_and_without_a_word(name: str, tmp_path: Path) -> None:
-    figure = topology_figure(star(name))
+    figure = topology_figure(hub(name))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         save(figure, tmp_path / "star.png")

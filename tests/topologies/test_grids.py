@@ -22,10 +22,10 @@ def stops(topology: Topology, src: int, dst: int) -> list[int]:
 
 
 def crossings(dims: tuple[int, ...], between: dict[int, int], default: int) -> int | None:
-    """Links cut by halving the longest dimension, the least of any halves, where its size is even.
+    """Links cut by a plane across the longest dimension, where its size is even.
 
-    That a cut along a plane across the longest dimension is least holds for meshes and tori of
-    equal, even dims (Leighton 1992, section 1.3); the other dims in use here are counted by hand.
+    k^(n-1) each way in a mesh of n dimensions of k ranks and twice as many in a torus (Dally and
+    Towles, Principles and Practices of Interconnection Networks, 2004).
     """
     size = max(dims)
     if size % 2:
@@ -79,8 +79,9 @@ def test_torus(dims: tuple[int, ...], links_of_two: int) -> None:
 def test_bisection_of_odd_grids() -> None:
     # 4 ranks against 5: a corner of 2 x 2 is cut in 4 links, a row and one more in 3 + 1
     assert measure(mesh([3, 3], 64e9)).bisection_links == 4
-    # 3 ranks against 6: a row of the torus is cut in 6; with a fourth rank 8, less its link to the row twice
+    # a row is cut in 6, and a fourth rank adds 3 links and takes 1 away; in a 2 x 2 each has 2 outside
     assert measure(torus([3, 3], 64e9)).bisection_links == 8
+    # two columns of 3 and a rank more
     assert measure(mesh([3, 5], 64e9)).bisection_links == 4
 
 
