@@ -309,11 +309,12 @@ def test_what_would_not_fit_memory_is_refused(
 
 
 def test_a_schedule_that_would_not_fit_memory_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ring: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = RING.replace("ranks: 8", "ranks: 65536")
-    assert collsim("run", write(tmp_path / "huge.yaml", text)) == 2
-    assert "moves more than 67,108,864 chunks" in capsys.readouterr().err
+    monkeypatch.setattr("algorithms.schedule.MOST_MOVES", 50)
+    assert collsim("run", ring) == 2
+    assert f"{ring}:3:" in (said := capsys.readouterr().err)
+    assert "moves more than 50 chunks; step 6 is too many" in said
 
 
 def test_many_shared_levels_can_be_routed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
