@@ -1,5 +1,6 @@
 """WHAT: schedules of transfers, their proof, their costs and their bounds."""
 
+from algorithms.assembly import assemble
 from algorithms.bounds import Bounds, lower_bounds, textbook_bounds
 from algorithms.catalogue import Algorithm
 from algorithms.collective import COLLECTIVES, Collective, make_collective
@@ -12,7 +13,7 @@ from algorithms.platform import platforms
 from algorithms.proof import prove
 from algorithms.registry import ALGORITHMS, build, rounds
 from algorithms.rounds import Platform, Round, closed_form
-from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, assemble
+from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule
 from algorithms.trace import trace
 
 __all__ = [

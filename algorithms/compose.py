@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from algorithms.assembly import assemble, settled
 from algorithms.collective import EVERY, Collective
 from algorithms.errors import ScheduleError
-from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step, assemble, expand, settled
+from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step, expand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

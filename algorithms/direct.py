@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.compose import dual
 from algorithms.rounds import Round
-from algorithms.schedule import REDUCE, Ranges, Schedule, Step, assemble
+from algorithms.schedule import REDUCE, Ranges, Schedule, Step
 
 
 def direct_steps(ranks: int, *, whole: bool) -> Iterator[Step]:

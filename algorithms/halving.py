@@ -13,10 +13,11 @@ from typing import Literal
 
 import numpy as np
 
+from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.compose import dual, fold, then
 from algorithms.rounds import Round
-from algorithms.schedule import REDUCE, Schedule, Step, assemble
+from algorithms.schedule import REDUCE, Schedule, Step
 
 Order = Literal["far", "near"]
 

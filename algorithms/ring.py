@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.compose import dual, then
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round
-from algorithms.schedule import COPY, REDUCE, Schedule, Step, assemble
+from algorithms.schedule import COPY, REDUCE, Schedule, Step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,9 @@ import pytest
 
 import algorithms.proof
 from algorithms import COPY, REDUCE, Schedule, ScheduleError, assemble, build, count, make_collective, prove
+from algorithms.assembly import settled
 from algorithms.collective import EVERY
-from algorithms.schedule import Ranges, settled
+from algorithms.schedule import Ranges
 from tests.algorithms.variants import KINDS, variants
 
 

@@ -311,7 +311,7 @@ def test_what_would_not_fit_memory_is_refused(
 def test_a_schedule_that_would_not_fit_memory_is_refused(
     ring: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("algorithms.schedule.MOST_MOVES", 50)
+    monkeypatch.setattr("algorithms.assembly.MOST_MOVES", 50)
     assert collsim("run", ring) == 2
     assert f"{ring}:3:" in (said := capsys.readouterr().err)
     assert "moves more than 50 chunks; step 6 is too many" in said

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.registry import build
-from algorithms.schedule import REDUCE, Schedule, assemble
+from algorithms.schedule import REDUCE, Schedule
 from simulator.engine.analysis import LinkUse, link_use
 from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction, Sync

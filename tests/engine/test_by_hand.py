@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.registry import build
-from algorithms.schedule import REDUCE, assemble
+from algorithms.schedule import REDUCE
 from simulator.engine.errors import PlanError
 from simulator.engine.lower import lower
 from simulator.engine.network import Network

@@ -8,11 +8,12 @@ from math import inf, nan
 import numpy as np
 import pytest
 
+from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.compose import then
 from algorithms.errors import ScheduleError
 from algorithms.registry import build
-from algorithms.schedule import COPY, REDUCE, Lists, Schedule, assemble
+from algorithms.schedule import COPY, REDUCE, Lists, Schedule
 from simulator.engine.errors import PlanError
 from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction, Sync

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.registry import ALGORITHMS, build
-from algorithms.schedule import REDUCE, Lists, Schedule, assemble
+from algorithms.schedule import REDUCE, Lists, Schedule
 from simulator.engine.lower import lower
 from simulator.engine.network import Model, Network, Reduction, Sync
 from simulator.engine.simpy_engine import run_simpy
