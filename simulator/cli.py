@@ -49,7 +49,7 @@ def cli() -> None:
 def run(files: tuple[Path, ...], as_json_text: bool, out: Path | None, force: bool, no_verify: bool) -> None:
     """Simulate scenarios and print what came out.
 
-    A FILE is a path, or library:NAME for a scenario that comes with collsim.
+    FILES are files, folders, or library:NAME and library:THEME for those that come with collsim.
     """
     from simulator.scenario.output import check_folder, write_results
     from simulator.scenario.result import as_json
@@ -70,14 +70,18 @@ def run(files: tuple[Path, ...], as_json_text: bool, out: Path | None, force: bo
 @cli.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def check(paths: tuple[Path, ...]) -> None:
-    """Hold scenarios against what they expect; a folder stands for all its YAML files."""
-    scenarios = _load_all(_expand(paths))
+    """Hold scenarios against what they expect.
+
+    PATHS are files, folders, or library:NAME and library:THEME for those that come with collsim.
+    """
+    scenarios = _load_all(paths)
     codes = []
     for scenario in scenarios:
         lines, code = _check_one(scenario)
         for line in lines:
             click.echo(line)
-        click.echo(f"{'FAILED' if code else 'ok    '} {scenario.source.file}")
+        nothing = "" if scenario.expects_something or code else " (expects nothing)"
+        click.echo(f"{'FAILED' if code else 'ok    '} {scenario.source.file}{nothing}")
         codes.append(code)
     failed = sum(code != 0 for code in codes)
     click.echo(f"{len(codes) - failed} passed, {failed} failed")
@@ -93,7 +97,7 @@ def _check_one(scenario: Scenario) -> tuple[list[str], int]:
 
     file = scenario.source.file
     try:
-        (result,) = _run_all([scenario])
+        result = _run_one(scenario)
     except ScenarioErrors as error:
         return [str(error)], WRONG
     except ProofError as error:
@@ -122,7 +126,9 @@ def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> N
 
     if out is not None:
         check_picture(out, force=force)
-    (scenario,) = _load_all([file])
+    scenario, *others = _load_all([file])
+    if others:
+        raise click.UsageError(f"{file} holds several scenarios; name one")
     built = build_topology(scenario)
     measures = measure(built)
     if out is not None:
@@ -188,16 +194,16 @@ def _settings(settings: Sequence[str]) -> dict[str, str]:
     return dict(setting.split("=", 1) for setting in settings)
 
 
-def _load_all(files: Sequence[Path]) -> list[Scenario]:
+def _load_all(paths: Sequence[Path]) -> list[Scenario]:
     """Every scenario, or everything that is wrong in any of the files."""
     from simulator.scenario.errors import ScenarioErrors
-    from simulator.scenario.library import resolve
+    from simulator.scenario.library import expand
     from simulator.scenario.load import load
 
     scenarios, wrong = [], []
-    for file in files:
+    for file in expand(paths):
         try:
-            scenarios.append(load(resolve(file)))
+            scenarios.append(load(file))
         except ScenarioErrors as error:
             wrong.append(str(error))
     if wrong:
@@ -206,35 +212,19 @@ def _load_all(files: Sequence[Path]) -> list[Scenario]:
     return scenarios
 
 
-def _expand(paths: Sequence[Path]) -> list[Path]:
-    """Files, and the YAML files of folders in order of name."""
-    files: list[Path] = []
-    for path in paths:
-        if not path.is_dir():
-            files.append(path)
-            continue
-        # presets are pieces of scenarios, not scenarios
-        inside = sorted(
-            p
-            for p in path.rglob("*")
-            if p.suffix in (".yaml", ".yml") and p.is_file() and "presets" not in p.relative_to(path).parts
-        )
-        if not inside:
-            raise click.UsageError(f"{path} holds no YAML files")
-        files += inside
-    return files
-
-
 def _run_all(scenarios: Sequence[Scenario], verify: bool | None = None) -> list[Result]:
+    results = [_run_one(scenario, verify) for scenario in scenarios]
+    for result in results:
+        for warning in result.warnings:
+            click.echo(f"{result.scenario.source.file}: warning: {warning}", err=True)
+    return results
+
+
+def _run_one(scenario: Scenario, verify: bool | None = None) -> Result:
     from simulator.scenario.run import run as run_scenario
 
-    results = []
-    for scenario in scenarios:
-        with _progress(scenario.name) as report:
-            results.append(run_scenario(scenario, verify=verify, report=report))
-        for warning in results[-1].warnings:
-            click.echo(f"{scenario.source.file}: warning: {warning}", err=True)
-    return results
+    with _progress(scenario.name) as report:
+        return run_scenario(scenario, verify=verify, report=report)
 
 
 def _print_results(results: Sequence[Result]) -> None:

@@ -63,7 +63,7 @@ def _differences(result: Result) -> Iterator[tuple[str, str, str]]:
         yield "time", _time(expect.time.value), _time(result.time)
     if expect.analytic is not None:
         if result.analytic is None:
-            yield "analytic", "a closed form", "none: the topology has no one alpha and beta"
+            yield "analytic", "a closed form", "none: there is no one alpha, beta and gamma"
         elif not _close(result.time, result.analytic, expect.analytic):
             yield "analytic", f"the closed form, {_time(result.analytic)}", _time(result.time)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean
@@ -25,20 +26,42 @@ def library_names() -> tuple[str, ...]:
     return tuple(sorted(file.with_suffix("").as_posix() for file in files if file.parts[0] != PRESETS))
 
 
-def resolve(path: Path) -> Path:
-    """The file that a person means: a path, or `library:NAME`.
+def expand(paths: Sequence[Path]) -> list[Path]:
+    """Files that a person means: files, folders, `library:NAME` and `library:THEME`.
+
+    A folder stands for the YAML files in it, in order of name, but for those in folders named
+    `presets`: they are pieces of scenarios.
 
     Raises
     ------
     ScenarioErrors
-        If the library has no such scenario.
+        If the library has no such scenario, or a folder holds none.
     """
+    files: list[Path] = []
+    for path in map(_resolve, paths):
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = sorted(p for p in path.rglob("*") if p.suffix in (".yaml", ".yml") and p.is_file())
+        scenarios = [p for p in inside if PRESETS not in (path.name, *p.relative_to(path).parts)]
+        if not scenarios:
+            what = "presets, which scenarios build on" if inside else "no YAML files"
+            raise ScenarioErrors([ScenarioError(f"holds {what}; expected scenarios", str(path))])
+        files += scenarios
+    return files
+
+
+def _resolve(path: Path) -> Path:
+    """The path itself, or where the library keeps what it names."""
     text = path.as_posix()
     if not text.startswith(PREFIX):
         return path
     name = text.removeprefix(PREFIX).removesuffix(".yaml")
     names = library_names()
+    themes = sorted({known.partition("/")[0] for known in names})
+    if name in themes:
+        return library_folder() / name
     if name not in names:
-        hint = did_you_mean(name, names) or f"; it has {', '.join(names)}"
+        hint = did_you_mean(name, (*names, *themes)) or f"; its themes are {', '.join(themes)}"
         raise ScenarioErrors([ScenarioError(f'the library has no scenario "{name}"{hint}', text)])
     return library_folder() / f"{name}.yaml"

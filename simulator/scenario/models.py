@@ -144,6 +144,11 @@ class Scenario:
     delay: Mapping[Whole, Time] = field(default_factory=dict)
     expect: Expect = field(default_factory=Expect)
 
+    @property
+    def expects_something(self) -> bool:
+        """Whether there is anything to hold the result against."""
+        return self.expect != Expect()
+
 
 def _check_tolerance(rel: float | None, within: float | None) -> None:
     if rel is not None and within is not None:

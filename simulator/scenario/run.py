@@ -257,11 +257,8 @@ def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) 
 
 
 def _warnings(scenario: Scenario, topology: Topology) -> Iterator[str]:
-    pays_twice = topology.kind == "crossbar" or bool(
-        len(topology.nodes) > topology.ranks and topology.links.overhead.any()
-    )
-    if pays_twice and scenario.network.model == "store_and_forward":
+    if scenario.network.model == "store_and_forward" and len(topology.nodes) > topology.ranks:
         yield (
-            "under store_and_forward a message pays in full for every link, up to a switch and down from it; "
-            "the textbook's one-port machine is a crossbar under cut_through"
+            "under store_and_forward every switch on the way stores the whole message before it sends it on, "
+            "so that a crossbar costs double; switches as they are built work under cut_through"
         )

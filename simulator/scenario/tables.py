@@ -82,7 +82,10 @@ def result_table(result: Result) -> Table:
     for row in rows:
         table.add_row(*row)
     if result.scenario.network.placement == "auto":
-        table.add_row("placement found", " ".join(map(str, result.placement)))
+        natural = result.placement == tuple(range(result.schedule.ranks))
+        table.add_row(
+            "placement found", "the natural order" if natural else " ".join(map(str, result.placement))
+        )
     return table
 
 

@@ -9,7 +9,7 @@ import pytest
 from algorithms.errors import ScheduleError
 from simulator.scenario.check import check
 from simulator.scenario.errors import ScenarioErrors
-from simulator.scenario.library import PREFIX, library_folder, library_names, resolve
+from simulator.scenario.library import PREFIX, expand, library_folder, library_names
 from simulator.scenario.load import load, loads
 from simulator.scenario.run import run
 
@@ -82,11 +82,35 @@ def test_wrong_congestion_is_a_mismatch() -> None:
     assert (wrong.key, wrong.expected, wrong.found, wrong.line) == ("congestion_factor", "0.876", "0.875", 5)
 
 
-def test_resolve() -> None:
-    assert resolve(Path("a.yaml")) == Path("a.yaml")
+def test_paths_folders_names_and_themes_are_files(tmp_path: Path) -> None:
+    assert expand([Path("a.yaml")]) == [Path("a.yaml")]
     name = "first-walk/ring-reduce-scatter-8"
-    assert resolve(Path(PREFIX + name)) == file(name)
-    with pytest.raises(ScenarioErrors, match=f'did you mean "{name}"'):
-        resolve(Path(f"{PREFIX}first-walk/ring-reduce-scater-8"))
-    with pytest.raises(ScenarioErrors, match="the library has no scenario"):
-        resolve(Path(f"{PREFIX}presets/dgx-1"))
+    assert expand([Path(PREFIX + name), Path(f"{PREFIX}{name}.yaml")]) == [file(name)] * 2
+    theme = [known for known in library_names() if known.startswith("stragglers/")]
+    assert expand([Path(f"{PREFIX}stragglers")]) == [file(known) for known in theme]
+    # a folder's presets are pieces of scenarios
+    assert set(expand([library_folder()])) == {file(known) for known in library_names()}
+    (tmp_path / "b.yml").touch()
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.yaml").touch()
+    (tmp_path / "notes.txt").touch()
+    assert expand([tmp_path]) == [tmp_path / "b.yml", tmp_path / "deep" / "a.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("library:first-walk/ring-reduce-scater-8", 'did you mean "first-walk/ring-reduce-scatter-8"'),
+        ("library:presets/dgx-1", "no scenario"),
+        ("library:", "its themes are first-walk, machines, seed1, stragglers, topologies"),
+        (str(library_folder() / "presets"), "holds presets"),
+    ],
+)
+def test_what_the_library_does_not_have(path: str, message: str) -> None:
+    with pytest.raises(ScenarioErrors, match=message):
+        expand([Path(path)])
+
+
+def test_an_empty_folder_holds_no_scenarios(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioErrors, match="holds no YAML files"):
+        expand([tmp_path])
