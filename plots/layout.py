@@ -216,8 +216,9 @@ def _clusters(topology: Topology) -> Layout:
 def _surround(inner: _Cluster, dims: tuple[int, ...], level: int, room: float, margin: float) -> _Cluster:
     """Cluster of dims[level] copies of a cluster, with room in the middle and a margin around."""
     size = dims[level]
-    # a turn of the inner groups keeps the links between groups off the links within
-    tilt = min(_MOST_TILT, 0.59 * pi / size) if level < len(dims) - 1 else 0.0
+    # a turn of the inner groups, one way and less the other by turns, keeps the links between groups off
+    # the links within
+    tilt = min(_MOST_TILT, 0.59 * pi / size) * (-0.6) ** level if level < len(dims) - 1 else 0.0
     if size <= _MOST_ON_A_CIRCLE:
         reach = max(1.1 * inner.radius / sin(pi / size), inner.radius + room) if size > 1 else 0.0
         centres = reach * on_circle(size, _first_angle(size, level) - tilt)
