@@ -53,7 +53,9 @@ def find_placement(schedule: Schedule, topology: Topology) -> NDArray[np.int64]:
     """
     check_same_ranks(schedule.collective, topology)
     if topology.ranks > MOST_RANKS:
-        raise ScheduleError(f"placement: auto searches up to {MOST_RANKS} ranks, found {topology.ranks}")
+        raise ScheduleError(
+            f"placement: auto searches up to {MOST_RANKS} ranks, found {topology.ranks}", ("placement",)
+        )
     judge = _Judge(schedule, topology)
     natural = np.arange(topology.ranks)
     if topology.ranks <= EXHAUSTIVE:
