@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from simulator.engine.errors import PlanError
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from algorithms.schedule import Schedule
     from simulator.engine.network import Network, Reduction
     from simulator.engine.plan import Plan
+    from simulator.engine.simpy_engine import Progress
     from simulator.engine.timeline import Timeline
     from topologies.topology import Topology
 
 ENGINES = ("auto", "simpy")
-Progress = Callable[[int, int], None]
 
 
 def run_plan(plan: Plan, engine: str = "auto", progress: Progress | None = None) -> Timeline:

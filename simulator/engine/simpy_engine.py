@@ -8,7 +8,7 @@ operation, hop). What that causes at the same instant belongs to the next round.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, cast
 
@@ -20,8 +20,10 @@ from simulator.engine.timeline import Timeline
 from topologies.clock import LONGEST
 
 if TYPE_CHECKING:
-    from simulator.engine.engines import Progress
     from simulator.engine.plan import Plan
+
+Progress = Callable[[int, int], None]
+"""Told (hops granted, hops in all)."""
 
 MOST_HOPS: Final = 10_000_000
 """About ten gigabytes of SimPy's objects, and minutes."""
