@@ -20,6 +20,17 @@ MOST_MOVES: Final = 1 << 26
 """Chunks that a schedule may move, over all its transfers: about 4 GB of columns."""
 
 
+def check_moves(moves: int) -> None:
+    """Refuse a schedule of so many chunk moves before it is built.
+
+    Raises
+    ------
+    ScheduleError
+    """
+    if moves > MOST_MOVES:
+        raise ScheduleError(f"the schedule would move {moves:,} chunks; at most {MOST_MOVES:,} fit")
+
+
 def assemble(
     collective: Collective,
     steps: Iterable[Step],

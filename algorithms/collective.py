@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from algorithms.errors import ScheduleError
+from topologies.wiring import MOST_RANKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,8 +119,8 @@ def make_collective(
     """
     if kind not in COLLECTIVES:
         raise ScheduleError(f'there is no collective "{kind}"', ("kind",))
-    if ranks < 1:
-        raise ScheduleError(f"a collective needs at least 1 rank, found {ranks}", ("ranks",))
+    if not 1 <= ranks <= MOST_RANKS:
+        raise ScheduleError(f"a collective has 1 to {MOST_RANKS:,} ranks, found {ranks:,}", ("ranks",))
     if not 0 <= size <= LARGEST:
         raise ScheduleError(f"a size is 0 to 2^50 bytes, found {size}", ("size",))
     blocks = ranks if blocks is None else blocks

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from algorithms.assembly import assemble
+from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
 from algorithms.compose import dual
 from algorithms.rounds import Round
@@ -24,6 +24,7 @@ def direct_steps(ranks: int, *, whole: bool) -> Iterator[Step]:
     whole : bool
         The whole vector (AllReduce), or only the receiver's block (ReduceScatter).
     """
+    check_moves(ranks * (ranks - 1) * (ranks if whole else 1))
     rank = np.arange(ranks)
     if ranks > 1:
         src = np.repeat(rank, ranks - 1)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from algorithms.assembly import assemble
+from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
 from algorithms.compose import dual, fold, then
 from algorithms.rounds import Round
@@ -40,6 +40,7 @@ def halving_steps(ranks: int, order: Order = "far") -> Iterator[Step]:
     order : {'far', 'near'}
         Distance P/2 first (the first seed's order: contiguous halves), or distance 1 first.
     """
+    check_moves(ranks * (ranks - 1))
     rank = np.arange(ranks)
     live = np.tile(rank, (ranks, 1))
     for distance in _distances(ranks, order):

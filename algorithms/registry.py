@@ -14,6 +14,7 @@ from algorithms.errors import ScheduleError
 from algorithms.hierarchical import hierarchical, hierarchical_rounds, hybrid, hybrid_dims, hybrid_rounds
 from algorithms.rounds import Round
 from algorithms.schedule import Schedule
+from topologies.wiring import MOST_RANKS
 
 NESTED: Mapping[str, Algorithm] = MappingProxyType(
     {
@@ -125,8 +126,8 @@ def _resolve(
         if option not in algorithm.options:
             raise ScheduleError(f'"{name}" takes no {option}', (option,))
         _check_option(algorithm, option, value)
-    if ranks < 1:
-        raise ScheduleError(f"a collective needs at least 1 rank, found {ranks}", ("ranks",))
+    if not 1 <= ranks <= MOST_RANKS:
+        raise ScheduleError(f"a collective has 1 to {MOST_RANKS:,} ranks, found {ranks:,}", ("ranks",))
     own = dict(options)
     elsewhere = own.pop("non_power_of_two", "fold")
     if elsewhere == "fold" or ranks.bit_count() == 1:

@@ -118,12 +118,13 @@ def _canvas(places: Layout, tips: Points, entries: int) -> tuple[Figure, Axes, f
 
 
 def _nearest(points: Points) -> NDArray[np.float64]:
-    """Distance of every node to the one nearest to it."""
+    """Distance of every node to the one nearest to it; a switch that lies on another counts as apart."""
     from scipy.spatial import cKDTree
 
     if len(points) == 1:
         return np.ones(1)
-    return np.asarray(cKDTree(points).query(points, k=2)[0][:, 1], dtype=np.float64)
+    apart = np.asarray(cKDTree(points).query(points, k=2)[0][:, 1], dtype=np.float64)
+    return np.where(apart > 0, apart, 1.0)
 
 
 def _node_sizes(topology: Topology, points: Points, scale: float) -> tuple[float, float]:

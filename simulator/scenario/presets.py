@@ -18,6 +18,8 @@ from simulator.scenario.source import Block, Items, Node, Scalar, Source, descri
 Entries = dict[str | int, tuple[Scalar, Node]]
 
 TOPOLOGY = ("topology",)
+LINK_KEYS = ("bandwidth", "latency", "overhead")
+"""What an override may change of a link."""
 
 
 def preset_names() -> tuple[str, ...]:
@@ -114,6 +116,18 @@ class _Levels:
                 what = "a mapping, e.g. {bandwidth: 25 GB/s}"
                 message = f"topology.levels.{key.text}: found {describe(change)}, expected {what}"
                 yield source.error(message, (*at, step))
+            elif not known:
+                yield from self._foreign_keys(source, change, (*at, step))
+
+    def _foreign_keys(
+        self, source: Source, change: Block, at: tuple[str | int, ...]
+    ) -> Iterator[ScenarioError]:
+        """What a level that is only links does not have."""
+        for key in change.entries:
+            if key not in LINK_KEYS:
+                hint = did_you_mean(str(key), LINK_KEYS) or f"; expected {one_of(LINK_KEYS)}"
+                message = f'unknown key "{printable(str(key))}" in topology.levels.{at[-1]}{hint}'
+                yield source.error(message, (*at, key), key=True)
 
     def spelled_out(self) -> Block:
         """The scenario's block without names of levels: a list of levels, or overrides of links."""

@@ -136,6 +136,9 @@ def run(
         schedule = build(
             choice.algorithm, choice.kind, topology.ranks, choice.size, **_options(scenario, topology)
         )
+    if scenario.reduction is not None:
+        with _placed(scenario):
+            scenario.reduction.rates(topology.ranks)
     proven = scenario.verify == "full" if verify is None else verify
     if proven:
         tell("prove", 0, 1)
@@ -184,8 +187,9 @@ def _placed(scenario: Scenario, *block: str) -> Iterator[None]:
         if isinstance(error, ScenarioErrors):
             raise
         at = (*block, *error.at) if block else _blame(error)
-        # a rank that is not there is wrong as a key, not for its delay
-        raise ScenarioErrors([scenario.source.error(error.message, at, key=at[:1] == ("delay",))]) from None
+        # a rank that is not there is wrong as a key, not for its delay or its reducer
+        as_key = at[:1] == ("delay",) or at[:2] == ("reduction", "ranks")
+        raise ScenarioErrors([scenario.source.error(error.message, at, key=as_key)]) from None
 
 
 def _blame(error: CollsimError) -> tuple[str | int, ...]:

@@ -205,7 +205,7 @@ def test_error_refuses_other_numbers_of_ranks(name: str, ranks: int) -> None:
             '"rong" does no reduce_scatter',
             ("algorithms", 1),
         ),
-        ("ring", "reduce_scatter", 0, {}, "at least 1 rank, found 0", ("ranks",)),
+        ("ring", "reduce_scatter", 0, {}, "1 to 1,048,576 ranks, found 0", ("ranks",)),
     ],
 )
 def test_refuses(

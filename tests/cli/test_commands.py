@@ -317,6 +317,43 @@ def test_a_schedule_that_would_not_fit_memory_is_refused(
     assert "moves more than 50 chunks; step 6 is too many" in said
 
 
+@pytest.mark.parametrize("name", ["ring", "recursive_halving", "direct", "hierarchical", "hybrid"])
+def test_a_trace_of_a_billion_ranks_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert collsim("algorithms", name, "--ranks", "999999999") == 2
+    assert "a collective has 1 to 1,048,576 ranks, found 999,999,999" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "kind"), [("recursive_halving", "reduce_scatter"), ("direct", "allreduce")])
+def test_what_grows_with_the_square_of_n_is_refused_before_it_is_built(
+    name: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert collsim("algorithms", name, "--collective", kind, "--ranks", "65536") == 2
+    assert "the schedule would move" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["allgather", "reduce_scatter"])
+def test_a_reducer_that_is_not_there_is_named_whether_it_works_or_not(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = RING.replace("kind: reduce_scatter", f"kind: {kind}").replace("mode: after", "ranks: {9: 1 MB/s}")
+    file = write(tmp_path / "ninth.yaml", text)
+    assert collsim("run", file) == 2
+    assert capsys.readouterr().err.startswith(f"{file}:4:42: there is no rank 9 with a reducer")
+
+
+def test_a_switch_of_one_member_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    levels = (
+        "{name: a, size: 2, shape: full_mesh, bandwidth: 1 GB/s},"
+        " {name: b, size: 1, shape: full_mesh, bandwidth: 1 GB/s, uplink: {shared: 2}},"
+        " {name: c, size: 1, shape: switch, bandwidth: 1 GB/s}"
+    )
+    text = (
+        f"topology: {{kind: multilevel, levels: [{levels}]}}\n" + RING.partition("\n")[2].partition("\n")[2]
+    )
+    assert collsim("topology", write(tmp_path / "one.yaml", text), "--out", tmp_path / "one.png") == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_many_shared_levels_can_be_routed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     levels = ", ".join(
         f"{{name: l{i}, size: 2, shape: line, bandwidth: 1 GB/s{', uplink: {shared: 1}' if i else ''}}}"

@@ -259,3 +259,12 @@ def test_a_broken_preset_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("simulator.scenario.presets.library_folder", lambda: tmp_path)
     with pytest.raises(ScenarioErrors, match=r"bad\.yaml:1:1: a preset is a mapping of topology"):
         read_preset("bad")
+
+
+def test_a_level_of_links_has_only_what_links_have() -> None:
+    text = (
+        "topology: {preset: sg2260-8chip, levels: {nosuchlevel: {level: c2c, bandwidth: 1 GB/s}}}\n"
+        "collective: {kind: allgather, algorithm: direct, size: 1 MB}\n"
+    )
+    with pytest.raises(ScenarioErrors, match=r'unknown key "level" in topology\.levels\.nosuchlevel'):
+        loads(text, "a.yaml")
