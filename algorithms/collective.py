@@ -119,8 +119,7 @@ def make_collective(
     """
     if kind not in COLLECTIVES:
         raise ScheduleError(f'there is no collective "{kind}"', ("kind",))
-    if not 1 <= ranks <= MOST_RANKS:
-        raise ScheduleError(f"a collective has 1 to {MOST_RANKS:,} ranks, found {ranks:,}", ("ranks",))
+    check_ranks(ranks)
     if not 0 <= size <= LARGEST:
         raise ScheduleError(f"a size is 0 to 2^50 bytes, found {size}", ("size",))
     blocks = ranks if blocks is None else blocks
@@ -130,6 +129,17 @@ def make_collective(
     source = owner if kind == "allgather" else everyone
     target = owner if kind == "reduce_scatter" else everyone
     return Collective(kind, ranks, sizes, source, target)
+
+
+def check_ranks(ranks: int) -> None:
+    """Refuse a number of ranks that no topology has.
+
+    Raises
+    ------
+    ScheduleError
+    """
+    if not 1 <= ranks <= MOST_RANKS:
+        raise ScheduleError(f"a collective has 1 to {MOST_RANKS:,} ranks, found {ranks:,}", ("ranks",))
 
 
 def check_same_ranks(collective: Collective, topology: Topology) -> None:

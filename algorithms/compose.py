@@ -214,7 +214,16 @@ def on(schedule: Schedule, collective: Collective, ranks: NDArray[np.integer], c
     )
 
 
-def fold(collective: Collective, core: Callable[[int], Schedule], chunks: Lists | None = None) -> Schedule:
+def core_ranks(ranks: int) -> int:
+    """P = 2^floor(log2 N): the ranks that a fold leaves.
+
+    >>> core_ranks(6), core_ranks(8)
+    (4, 8)
+    """
+    return 1 << (ranks.bit_length() - 1)
+
+
+def fold(collective: Collective, core: Callable[[int], Schedule]) -> Schedule:
     """A schedule for P = 2^f ranks made to serve any N: the first 2 (N - P) ranks work in pairs.
 
     Even rank 2v hands what it has to rank 2v + 1, sits out, and is handed its result in the
@@ -224,25 +233,23 @@ def fold(collective: Collective, core: Callable[[int], Schedule], chunks: Lists 
     Parameters
     ----------
     collective : Collective
-        The collective over N ranks; chunk b is block b of ReduceScatter and AllGather.
+        The collective over N ranks; chunk b is block b of ReduceScatter and AllGather, and the
+        core's own chunk b of AllReduce.
     core : callable
         P -> the schedule for P ranks.
-    chunks : Lists, optional
-        For an AllReduce: the chunks that stand for each chunk of the core (default: the same).
     """
     n = collective.ranks
-    p = 1 << (n.bit_length() - 1)
+    p = core_ranks(n)
     rest = n - p
     virtual = np.arange(p)
     players = np.where(virtual < rest, 2 * virtual + 1, virtual + rest)
     idle, partner = 2 * np.arange(rest), 2 * np.arange(rest) + 1
     everything = np.arange(collective.chunks)
     inner = core(p)
-    if collective.kind == "allreduce":
-        chunks = chunks or Lists(np.arange(collective.chunks + 1), everything)
-    else:
+    owned = np.ones(collective.chunks, dtype=np.int64)
+    if collective.kind != "allreduce":
         owned = np.where(virtual < rest, 2, 1)
-        chunks = Lists(np.concatenate([[0], np.cumsum(owned)]), everything)
+    chunks = Lists(np.concatenate([[0], np.cumsum(owned)]), everything)
     whole = Ranges(np.zeros(rest, dtype=np.int64), np.full(rest, collective.chunks))
     before: Step = (idle, partner, whole, REDUCE)
     after: Step = (partner, idle, whole, COPY)

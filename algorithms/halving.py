@@ -15,7 +15,7 @@ import numpy as np
 
 from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
-from algorithms.compose import dual, fold, then
+from algorithms.compose import core_ranks, dual, fold, then
 from algorithms.rounds import Round
 from algorithms.schedule import REDUCE, Schedule, Step
 
@@ -149,17 +149,12 @@ def rabenseifner(
         gather = dual(scatter, make_collective("allgather", p, p))
         return then([scatter, gather], make_collective(kind, p, p), algorithm="rabenseifner")
 
-    collective = make_collective(kind, ranks, size, blocks=_core(ranks))
+    collective = make_collective(kind, ranks, size, blocks=core_ranks(ranks))
     return replace(core(ranks), collective=collective) if _fits(ranks) else fold(collective, core)
 
 
 def _fits(ranks: int) -> bool:
     return ranks.bit_count() == 1
-
-
-def _core(ranks: int) -> int:
-    """P = 2^floor(log2 N)."""
-    return 1 << (ranks.bit_length() - 1)
 
 
 def halving_rounds(
@@ -174,7 +169,7 @@ def halving_rounds(
     message holds them and the excluded ranks' blocks among them; before it comes a message of M,
     after it one of M/N (ReduceScatter), and the mirror of that for AllGather.
     """
-    p = _core(ranks)
+    p = core_ranks(ranks)
     rest = ranks - p
     if kind == "allreduce":
         return _allreduce_rounds(p, rest, size)

@@ -9,12 +9,11 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from algorithms.catalogue import FLAT, Algorithm
-from algorithms.collective import COLLECTIVES
+from algorithms.collective import COLLECTIVES, check_ranks
 from algorithms.errors import ScheduleError
 from algorithms.hierarchical import hierarchical, hierarchical_rounds, hybrid, hybrid_dims, hybrid_rounds
 from algorithms.rounds import Round
 from algorithms.schedule import Schedule
-from topologies.wiring import MOST_RANKS
 
 NESTED: Mapping[str, Algorithm] = MappingProxyType(
     {
@@ -126,8 +125,7 @@ def _resolve(
         if option not in algorithm.options:
             raise ScheduleError(f'"{name}" takes no {option}', (option,))
         _check_option(algorithm, option, value)
-    if not 1 <= ranks <= MOST_RANKS:
-        raise ScheduleError(f"a collective has 1 to {MOST_RANKS:,} ranks, found {ranks:,}", ("ranks",))
+    check_ranks(ranks)
     own = dict(options)
     elsewhere = own.pop("non_power_of_two", "fold")
     if elsewhere == "fold" or ranks.bit_count() == 1:
