@@ -1,18 +1,18 @@
 """WHAT: schedules of transfers, their proof, their costs and their bounds."""
 
+from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble
 from algorithms.bounds import Bounds, lower_bounds, textbook_bounds
-from algorithms.catalogue import Algorithm
+from algorithms.catalogue.hierarchical import level_flow
 from algorithms.collective import COLLECTIVES, Collective, make_collective
-from algorithms.compose import beside, dual, fold, on, then, together
+from algorithms.compose import beside, dual, fold, on, rooted, segmented, then, together
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
 from algorithms.errors import ProofError, ScheduleError
-from algorithms.hierarchical import level_flow
 from algorithms.platform import platforms
 from algorithms.proof import prove
-from algorithms.registry import ALGORITHMS, build, rounds
-from algorithms.rounds import Platform, Round, closed_form
+from algorithms.registry import ALGORITHMS, build, rounds, totals
+from algorithms.rounds import Platform, Round, Totals, closed_form
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule
 from algorithms.trace import trace
 
@@ -32,6 +32,7 @@ __all__ = [
     "Round",
     "Schedule",
     "ScheduleError",
+    "Totals",
     "assemble",
     "beside",
     "build",
@@ -46,9 +47,12 @@ __all__ = [
     "on",
     "platforms",
     "prove",
+    "rooted",
     "rounds",
+    "segmented",
     "textbook_bounds",
     "then",
     "together",
+    "totals",
     "trace",
 ]

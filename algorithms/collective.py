@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -21,7 +24,53 @@ EVERY: Final = -1
 LARGEST: Final = 1 << 50
 """Bytes that a vector may have, so that sums over thousands of messages fit 64 bits."""
 
-COLLECTIVES: Final = ("reduce_scatter", "allgather", "allreduce")
+Place = Literal["root", "peer", "each", "every"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of collective: where its chunks come from, and where they must end.
+
+    Attributes
+    ----------
+    source, target : {'root', 'peer', 'each', 'every'}
+        One rank; one rank for each chunk; or all of them. A chunk that comes from every rank is
+        the sum of what they contribute.
+    dual : str or None
+        The kind in which sources and targets have changed places, where there is one.
+    """
+
+    source: Place
+    target: Place
+    dual: str | None = None
+
+    @property
+    def rooted(self) -> bool:
+        """Whether one rank is the root."""
+        return "root" in (self.source, self.target)
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether each rank has blocks of its own, whose sizes may differ."""
+        return "each" in (self.source, self.target)
+
+
+KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "broadcast": Kind("root", "every", "reduce"),
+        "reduce": Kind("every", "root", "broadcast"),
+        "scatter": Kind("root", "each", "gather"),
+        "gather": Kind("each", "root", "scatter"),
+        "reduce_scatter": Kind("every", "each", "allgather"),
+        "allgather": Kind("each", "every", "reduce_scatter"),
+        "allreduce": Kind("every", "every"),
+        "all_to_all": Kind("each", "each", "all_to_all"),
+        "barrier": Kind("each", "every"),
+        "send_recv": Kind("root", "peer", "send_recv"),
+    }
+)
+
+COLLECTIVES: Final = tuple(KINDS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +86,7 @@ class Collective:
     ranks : int
         N.
     sizes : ndarray of int64, shape (chunks,)
-        Bytes of each chunk; they sum to the full vector M.
+        Bytes of each chunk.
     source : ndarray of int32, shape (chunks,)
         The rank that contributes a chunk, or `EVERY` where all do and their values are summed.
     target : ndarray of int32, shape (chunks,)
@@ -57,8 +106,12 @@ class Collective:
 
     @property
     def size(self) -> int:
-        """Bytes of the full vector M."""
-        return int(self.sizes.sum())
+        """Bytes of the full vector M; of an All-to-All, what the fullest rank has for all."""
+        if self.kind != "all_to_all":
+            return int(self.sizes.sum())
+        held = np.zeros(self.ranks, dtype=np.int64)
+        np.add.at(held, self.source, self.sizes)
+        return int(held.max())
 
     def initial(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Cells (rank, chunk) that hold a contribution at the start."""
@@ -90,7 +143,15 @@ def split(size: int, parts: int) -> NDArray[np.int64]:
 
 
 def make_collective(
-    kind: str, ranks: int, size: int, *, blocks: int | None = None, segments: int = 1, shift: int = 0
+    kind: str,
+    ranks: int,
+    size: int,
+    *,
+    blocks: int | None = None,
+    segments: int = 1,
+    shift: int = 0,
+    root: int = 0,
+    peer: int | None = None,
 ) -> Collective:
     """Collective of a kind over `ranks` ranks and a full vector of `size` bytes.
 
@@ -99,36 +160,133 @@ def make_collective(
 
     Parameters
     ----------
-    kind : {'reduce_scatter', 'allgather', 'allreduce'}
-        ReduceScatter: every rank starts with M, rank i ends with block i. AllGather: rank i
-        starts with block i, every rank ends with M. AllReduce: every rank starts and ends
-        with M.
+    kind : str
+        One of `COLLECTIVES`. Where each rank has a block of its own, it is block i of rank i.
+        All-to-All: block s * N + d goes from rank s to rank d. Barrier: block i is the token of
+        rank i, of no bytes. Send and receive: one block.
     ranks, size : int
-        N and M.
+        N and M. M is what the root, or every rank, has before or after; what one rank has for all in
+        an All-to-All.
     blocks : int, optional
-        N, except for an AllReduce that cuts the vector otherwise.
+        N, except for a Broadcast, Reduce or AllReduce that cuts the vector otherwise.
     segments : int
         Parts of each block.
     shift : int
-        ReduceScatter and AllGather: rank i owns block (i + shift) mod N.
+        Where each rank has a block of its own: rank i owns block (i + shift) mod N.
+    root, peer : int
+        Of the kinds that have them; the default peer is the rank after the root.
 
     Raises
     ------
     ScheduleError
-        If the collective is not known, or N or M is out of range.
+        If the collective is not known, or N, M, the root or the peer is out of range.
     """
-    if kind not in COLLECTIVES:
-        raise ScheduleError(f'there is no collective "{kind}"', ("kind",))
+    check_kind(kind)
     check_ranks(ranks)
-    if not 0 <= size <= LARGEST:
-        raise ScheduleError(f"a size is 0 to 2^50 bytes, found {size}", ("size",))
-    blocks = ranks if blocks is None else blocks
+    _check_sizes(kind, size)
+    check_rank(root, ranks, "root")
+    peer = (root + 1) % ranks if peer is None else peer
+    check_rank(peer, ranks, "peer")
+    if kind == "send_recv" and peer == root and ranks > 1:
+        raise ScheduleError(f"rank {root} cannot send to itself", ("peer",))
+    if kind == "all_to_all":
+        return _all_to_all(ranks, size, segments)
+    blocks = (1 if kind == "send_recv" else ranks) if blocks is None else blocks
     sizes = np.concatenate([split(int(block), segments) for block in split(size, blocks)])
-    everyone = np.full(len(sizes), EVERY, dtype=np.int32)
-    owner = np.repeat((np.arange(blocks) - shift) % ranks, segments).astype(np.int32)
-    source = owner if kind == "allgather" else everyone
-    target = owner if kind == "reduce_scatter" else everyone
-    return Collective(kind, ranks, sizes, source, target)
+    places: dict[Place, NDArray[np.int32]] = {
+        "root": np.full(len(sizes), root, dtype=np.int32),
+        "peer": np.full(len(sizes), peer, dtype=np.int32),
+        "every": np.full(len(sizes), EVERY, dtype=np.int32),
+        "each": np.repeat((np.arange(blocks) - shift) % ranks, segments).astype(np.int32),
+    }
+    return Collective(kind, ranks, sizes, places[KINDS[kind].source], places[KINDS[kind].target])
+
+
+def _all_to_all(ranks: int, size: int, segments: int) -> Collective:
+    rank = np.arange(ranks, dtype=np.int32)
+    blocks = np.concatenate([split(int(block), segments) for block in split(size, ranks)])
+    return Collective(
+        "all_to_all",
+        ranks,
+        np.tile(blocks, ranks),
+        np.repeat(rank, ranks * segments),
+        np.tile(np.repeat(rank, segments), ranks),
+    )
+
+
+def resized(collective: Collective, sizes: Sequence[int] | Sequence[Sequence[int]]) -> Collective:
+    """The same chunks with blocks of other sizes.
+
+    Parameters
+    ----------
+    collective : Collective
+        Of a kind in which each rank has a block of its own.
+    sizes : sequence of int, shape (ranks,), or of sequences, shape (ranks, ranks)
+        Bytes of every rank's block; of an All-to-All, of the block from rank s to rank d.
+
+    Raises
+    ------
+    ScheduleError
+        If there are too few or too many, or one is out of range.
+    """
+    shape = KINDS[collective.kind]
+    if not shape.by_rank or collective.kind == "barrier":
+        raise ScheduleError(f"a {collective.kind} has no sizes by rank", ("sizes",))
+    table = _size_table(collective, sizes)
+    owner = collective.source if shape.source == "each" else collective.target
+    block = owner.astype(np.int64)
+    if collective.kind == "all_to_all":
+        block = block * collective.ranks + collective.target
+    parts = np.bincount(block, minlength=len(table))
+    order = np.argsort(block, kind="stable")
+    part = np.empty(len(block), dtype=np.int64)
+    part[order] = np.arange(len(block)) - (np.cumsum(parts) - parts)[block[order]]
+    small, larger = np.divmod(table[block], parts[block])
+    return replace(collective, sizes=small + (part < larger))
+
+
+def _size_table(collective: Collective, sizes: Sequence[int] | Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """Bytes of each block, flat."""
+    ranks, several = collective.ranks, collective.kind == "all_to_all"
+    if len(sizes) != ranks:
+        raise ScheduleError(f"sizes of {ranks} ranks are needed, found {len(sizes)}", ("sizes",))
+    flat: list[int] = []
+    for i, entry in enumerate(sizes):
+        row = [entry] if isinstance(entry, int) else list(entry)
+        if isinstance(entry, int) == several:
+            wanted = "a row of sizes for each rank" if several else "one size for each rank"
+            raise ScheduleError(f"{collective.kind} takes {wanted}", ("sizes", i))
+        if several and len(row) != ranks:
+            raise ScheduleError(f"rank {i} needs {ranks} sizes, found {len(row)}", ("sizes", i))
+        flat += row
+    for i, size in enumerate(flat):
+        if not 0 <= size <= LARGEST // ranks:
+            at = ("sizes", i // ranks, i % ranks) if several else ("sizes", i)
+            raise ScheduleError(f"a block is 0 to {LARGEST // ranks} bytes, found {size}", at)
+    return np.array(flat, dtype=np.int64)
+
+
+def bus_factor(kind: str, ranks: int) -> Fraction | None:
+    """Share of M that the busiest link must carry: busbw / algbw as nccl-tests define it.
+
+    None where there is none: one rank, or a barrier.
+    """
+    if ranks == 1 or kind == "barrier":
+        return None
+    if kind in ("broadcast", "reduce", "send_recv"):
+        return Fraction(1)
+    return Fraction((2 if kind == "allreduce" else 1) * (ranks - 1), ranks)
+
+
+def check_kind(kind: str) -> None:
+    """Refuse a collective that is not known.
+
+    Raises
+    ------
+    ScheduleError
+    """
+    if kind not in KINDS:
+        raise ScheduleError(f'there is no collective "{kind}"', ("kind",))
 
 
 def check_ranks(ranks: int) -> None:
@@ -140,6 +298,24 @@ def check_ranks(ranks: int) -> None:
     """
     if not 1 <= ranks <= MOST_RANKS:
         raise ScheduleError(f"a collective has 1 to {MOST_RANKS:,} ranks, found {ranks:,}", ("ranks",))
+
+
+def check_rank(rank: int, ranks: int, role: str) -> None:
+    """Refuse a root or a peer that is not there.
+
+    Raises
+    ------
+    ScheduleError
+    """
+    if not 0 <= rank < ranks:
+        raise ScheduleError(f"there is no rank {rank} to be the {role} among {ranks}", (role,))
+
+
+def _check_sizes(kind: str, size: int) -> None:
+    if not 0 <= size <= LARGEST:
+        raise ScheduleError(f"a size is 0 to 2^50 bytes, found {size}", ("size",))
+    if kind == "barrier" and size:
+        raise ScheduleError(f"a barrier moves no bytes, found a size of {size}", ("size",))
 
 
 def check_same_ranks(collective: Collective, topology: Topology) -> None:

@@ -1,27 +1,31 @@
-"""Schedules out of schedules: dual, then, together, beside, on a sub-group, fold."""
+"""Schedules out of schedules: dual, then, together, beside, on a sub-group, rooted, segmented, fold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from algorithms.assembly import assemble, settled
-from algorithms.collective import EVERY, Collective
+from algorithms.assembly import assemble, check_moves, settled
+from algorithms.collective import EVERY, KINDS, Collective
 from algorithms.errors import ScheduleError
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step, expand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST_CHANNELS: Final = 1 << 15
+"""Channels that a schedule may have."""
+
 
 def dual(schedule: Schedule, collective: Collective) -> Schedule:
     """The same transfers backwards in time, from receiver to sender.
 
     The dual of an AllGather is a ReduceScatter, and the other way round: source and target
-    of every chunk change places. The modes are those of the target collective.
+    of every chunk change places. The modes are those of the target collective. In an All-to-All
+    the chunk from s to d becomes the one from d to s.
 
     Parameters
     ----------
@@ -37,6 +41,8 @@ def dual(schedule: Schedule, collective: Collective) -> Schedule:
     ScheduleError
         If the collectives do not mirror each other, or a chunk's transfers are not a tree.
     """
+    if collective.kind == "all_to_all" == schedule.collective.kind:
+        schedule = _transposed(schedule)
     _check_mirror(schedule.collective, collective)
     _check_tree(schedule)
     mode = REDUCE if (collective.source == EVERY).all() else COPY
@@ -52,6 +58,30 @@ def dual(schedule: Schedule, collective: Collective) -> Schedule:
             first=schedule.first[backward],
             count=schedule.count[backward],
             mode=np.full(len(schedule), mode, dtype=np.uint8),
+        )
+    )
+
+
+def _transposed(schedule: Schedule) -> Schedule:
+    """An All-to-All in which the chunks from s to d go by the names of those from d to s."""
+    collective = schedule.collective
+    chunk = np.arange(collective.chunks)
+    block, segment = np.divmod(chunk, collective.chunks // collective.ranks**2)
+    source, target = np.divmod(block, collective.ranks)
+    named = (target * collective.ranks + source) * (collective.chunks // collective.ranks**2) + segment
+    swapped = replace(
+        collective,
+        sizes=collective.sizes[named],
+        source=collective.source[named],
+        target=collective.target[named],
+    )
+    index = named[schedule.moves()[1]].astype(np.int32)
+    return settled(
+        replace(
+            schedule,
+            collective=swapped,
+            first=np.cumsum(schedule.count, dtype=np.int32) - schedule.count,
+            index=index,
         )
     )
 
@@ -214,6 +244,90 @@ def on(schedule: Schedule, collective: Collective, ranks: NDArray[np.integer], c
     )
 
 
+def rooted(schedule: Schedule, root: int) -> Schedule:
+    """The schedule of a rooted collective, made for root 0, with every rank moved on by `root`.
+
+    The block of rank v of a Scatter or Gather becomes that of the rank in its place.
+    """
+    collective, ranks = schedule.collective, schedule.ranks
+    players = (np.arange(ranks) + root) % ranks
+    chunk = np.arange(collective.chunks)
+    if KINDS[collective.kind].by_rank:
+        segments = collective.chunks // ranks
+        chunk = players[chunk // segments] * segments + chunk % segments
+    places = []
+    for place in (collective.source, collective.target):
+        moved = np.where(place == EVERY, EVERY, players[place]).astype(np.int32)
+        named = np.empty_like(moved)
+        named[chunk] = moved
+        places.append(named)
+    # what is cut unevenly stays so: a block's size goes with its name, not with its old owner
+    moved_on = replace(collective, source=places[0], target=places[1])
+    return on(schedule, moved_on, players, Lists(np.arange(len(chunk) + 1), chunk))
+
+
+def segmented(schedule: Schedule, segments: int) -> Schedule:
+    """Each chunk cut into segments that go their ways one after the other: a pipeline.
+
+    Segment s of every chunk travels in a channel of its own, so that it waits for nothing but
+    itself and the links. Its steps are numbered as a machine with one port would take them: s times as
+    many later as the busiest rank has steps in which it sends (or receives). T steps become
+    T + (segments - 1) times that: N - 2 + S for a chain.
+
+    Raises
+    ------
+    ScheduleError
+        If there are fewer than 1 segment, or more channels than fit.
+    """
+    if segments < 1:
+        raise ScheduleError(f"there is at least 1 segment, found {segments}", ("segments",))
+    if segments == 1:
+        return schedule
+    channels = int(schedule.channel.max(initial=0)) + 1
+    if channels * segments > MOST_CHANNELS:
+        raise ScheduleError(
+            f"{segments} segments of {channels} channels; at most {MOST_CHANNELS} channels fit", ("segments",)
+        )
+    moved = schedule.moves()[1]
+    check_moves(len(moved) * segments)
+    collective = schedule.collective
+    small, larger = np.divmod(np.repeat(collective.sizes, segments), segments)
+    part = np.tile(np.arange(segments), collective.chunks)
+    cut = Collective(
+        collective.kind,
+        collective.ranks,
+        small + (part < larger),
+        np.repeat(collective.source, segments),
+        np.repeat(collective.target, segments),
+    )
+    segment = np.arange(segments, dtype=np.int32)[:, None]
+    first = np.cumsum(schedule.count) - schedule.count
+    period = _busy_steps(schedule)
+    return settled(
+        replace(
+            schedule,
+            collective=cut,
+            step=(schedule.step + segment * period).ravel(),
+            channel=(schedule.channel * np.int32(segments) + segment).ravel().astype(np.int16),
+            src=np.tile(schedule.src, segments),
+            dst=np.tile(schedule.dst, segments),
+            first=(first + segment * len(moved)).ravel(),
+            count=np.tile(schedule.count, segments),
+            mode=np.tile(schedule.mode, segments),
+            index=(moved * segments + segment).ravel().astype(np.int32),
+        )
+    )
+
+
+def _busy_steps(schedule: Schedule) -> int:
+    """Steps in which the busiest rank sends, or receives."""
+    steps, most = schedule.steps, 0
+    for end in (schedule.src, schedule.dst):
+        active = np.unique(end.astype(np.int64) * steps + schedule.step)
+        most = max(most, int(np.bincount(active // steps).max(initial=0)) if steps else 0)
+    return most
+
+
 def core_ranks(ranks: int) -> int:
     """P = 2^floor(log2 N): the ranks that a fold leaves.
 
@@ -255,7 +369,7 @@ def fold(collective: Collective, core: Callable[[int], Schedule]) -> Schedule:
     after: Step = (partner, idle, whole, COPY)
     if collective.kind == "reduce_scatter":
         after = (partner, idle, idle, COPY)
-    elif collective.kind == "allgather":
+    elif collective.kind in ("allgather", "barrier"):
         before = (idle, partner, idle, COPY)
         others = np.array([np.delete(everything, rank) for rank in idle])
         after = (partner, idle, others, COPY)

@@ -1,48 +1,26 @@
-"""The algorithms that a scenario may name: one function and one line in a table for each."""
+"""The algorithms that a scenario may name, and what is done with the options of all of them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from algorithms.catalogue import FLAT, Algorithm
-from algorithms.collective import COLLECTIVES, check_ranks
+from algorithms.algorithm import COMMON, Algorithm
+from algorithms.catalogue.composed import COMPOSED
+from algorithms.catalogue.flat import FLAT
+from algorithms.catalogue.hierarchical import NESTED, hybrid_dims
+from algorithms.collective import KINDS, check_kind, check_rank, check_ranks, resized
+from algorithms.compose import rooted, segmented
 from algorithms.errors import ScheduleError
-from algorithms.hierarchical import hierarchical, hierarchical_rounds, hybrid, hybrid_dims, hybrid_rounds
-from algorithms.rounds import Round
+from algorithms.rounds import Round, Totals
 from algorithms.schedule import Schedule
 
-NESTED: Mapping[str, Algorithm] = MappingProxyType(
-    {
-        algorithm.name: algorithm
-        for algorithm in (
-            Algorithm(
-                "hierarchical",
-                COLLECTIVES,
-                hierarchical,
-                hierarchical_rounds,
-                "sum over levels i of the level's closed form on M/P_{i-1} with alpha_i, beta_i",
-                "multilevel",
-                "Cho, Finkler, Serrano, Kung and Hunter 2019 (BlueConnect)",
-            ),
-            Algorithm(
-                "hybrid",
-                COLLECTIVES,
-                hybrid,
-                hybrid_rounds,
-                "N = m 2^k: (m-1 + k) alpha + (N-1)/N M (1/beta + 1/gamma)",
-                "full_mesh",
-                "Chan, Heimlich, Purkayastha and van de Geijn 2007 (hybrids)",
-            ),
-        )
-    }
+ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
+    {**FLAT, **{algorithm.name: algorithm for algorithm in (*NESTED, *COMPOSED)}}
 )
-
-
-ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({**FLAT, **NESTED})
 
 
 def find(name: str, kind: str) -> Algorithm:
@@ -53,8 +31,7 @@ def find(name: str, kind: str) -> Algorithm:
     ScheduleError
         If there is no such algorithm or collective, or it does something else.
     """
-    if kind not in COLLECTIVES:
-        raise ScheduleError(f'there is no collective "{kind}"', ("kind",))
+    check_kind(kind)
     if name not in ALGORITHMS:
         raise ScheduleError(f'there is no algorithm "{name}"', ("algorithm",))
     algorithm = ALGORITHMS[name]
@@ -64,7 +41,7 @@ def find(name: str, kind: str) -> Algorithm:
     return algorithm
 
 
-def build(name: str, kind: str, ranks: int, size: int, **options: Any) -> Schedule:
+def build(name: str, kind: str, ranks: int, size: int = 0, **options: Any) -> Schedule:
     """Schedule of a named algorithm.
 
     Parameters
@@ -74,9 +51,10 @@ def build(name: str, kind: str, ranks: int, size: int, **options: Any) -> Schedu
     kind : str
         One of `COLLECTIVES`.
     ranks, size : int
-        N, and the full vector's M in bytes.
+        N, and the full vector's M in bytes; where `sizes` are given, theirs is the M that counts.
     **options
-        What the algorithm takes, see `Algorithm.options`.
+        What the algorithm takes, see `Algorithm.options`, and for all of them: `root` and `peer`
+        where the collective has them, `segments` of every chunk, `sizes` of the ranks' blocks.
 
     Raises
     ------
@@ -88,24 +66,50 @@ def build(name: str, kind: str, ranks: int, size: int, **options: Any) -> Schedu
     >>> build("ring", "reduce_scatter", 8, 2**30).steps
     7
     """
-    algorithm, own, fallback = _resolve(name, kind, ranks, options)
-    schedule = algorithm.build(kind, ranks, size, **own)
-    return replace(schedule, algorithm=name, fallback=fallback or schedule.fallback)
+    asked = _resolve(name, kind, ranks, options)
+    schedule = asked.algorithm.build(kind, ranks, size, **asked.own)
+    if asked.left.get("root", 0):
+        schedule = rooted(schedule, asked.left["root"])
+    schedule = segmented(schedule, asked.left.get("segments", 1))
+    if "sizes" in asked.left:
+        schedule = replace(schedule, collective=resized(schedule.collective, asked.left["sizes"]))
+    return replace(schedule, algorithm=name, fallback=asked.fallback or schedule.fallback)
 
 
-def rounds(name: str, kind: str, ranks: int, size: int, **options: Any) -> tuple[Round, ...]:
+def rounds(name: str, kind: str, ranks: int, size: int, **options: Any) -> tuple[Round, ...] | None:
     """Closed form of what `build` builds from the same arguments.
 
-    An option that the closed form does not name makes no difference to it.
+    An option that the closed form does not name makes no difference to it, but for those that it
+    cannot know: None for blocks of given sizes, and for segments where it does not count them.
 
     Raises
     ------
     ScheduleError
         As `build`.
     """
-    algorithm, own, _ = _resolve(name, kind, ranks, options)
-    matters = inspect.signature(algorithm.rounds).parameters
-    return algorithm.rounds(kind, ranks, size, **{key: own[key] for key in own if key in matters})
+    asked = _resolve(name, kind, ranks, options)
+    known = inspect.signature(asked.algorithm.rounds).parameters
+    if "sizes" in options or (options.get("segments", 1) > 1 and "segments" not in known):
+        return None
+    return asked.algorithm.rounds(kind, ranks, size, **_known(asked.algorithm.rounds, asked))
+
+
+def totals(name: str, kind: str, ranks: int, **options: Any) -> Totals | None:
+    """What the ranks together send and reduce in what `build` builds, in units of M.
+
+    None for blocks of given sizes.
+
+    Raises
+    ------
+    ScheduleError
+        As `build`.
+    """
+    asked = _resolve(name, kind, ranks, options)
+    if "sizes" in options:
+        return None
+    whole = asked.algorithm.totals(kind, ranks, **_known(asked.algorithm.totals, asked))
+    segments = asked.left.get("segments", 1)
+    return replace(whole, messages=whole.messages * segments)
 
 
 def dimensions(name: str, ranks: int, options: Mapping[str, Any]) -> tuple[int, ...]:
@@ -116,23 +120,63 @@ def dimensions(name: str, ranks: int, options: Mapping[str, Any]) -> tuple[int, 
     return hybrid_dims(ranks) if name == "hybrid" or falls_back else (ranks,)
 
 
-def _resolve(
-    name: str, kind: str, ranks: int, options: Mapping[str, Any]
-) -> tuple[Algorithm, dict[str, Any], str | None]:
-    """The algorithm that does the work, its options, and the fallback if it is not the one named."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked for: the algorithm that does it, its own options, and those that are left to do."""
+
+    algorithm: Algorithm
+    own: Mapping[str, Any]
+    left: Mapping[str, Any]
+    fallback: str | None = None
+
+
+def _known(function: Callable[..., object], asked: _Asked) -> dict[str, Any]:
+    """The options that a closed form names."""
+    known = inspect.signature(function).parameters
+    return {key: value for key, value in {**asked.left, **asked.own}.items() if key in known}
+
+
+def _resolve(name: str, kind: str, ranks: int, options: Mapping[str, Any]) -> _Asked:
     algorithm = find(name, kind)
-    for option, value in options.items():
-        if option not in algorithm.options:
-            raise ScheduleError(f'"{name}" takes no {option}', (option,))
-        _check_option(algorithm, option, value)
     check_ranks(ranks)
-    own = dict(options)
+    for option, value in options.items():
+        if option in COMMON:
+            _check_common(kind, ranks, option, value)
+        elif option not in algorithm.options:
+            raise ScheduleError(f'"{name}" takes no {option}', (option,))
+        else:
+            _check_option(algorithm, option, value)
+    own = {key: value for key, value in options.items() if key not in COMMON}
     elsewhere = own.pop("non_power_of_two", "fold")
-    if elsewhere == "fold" or ranks.bit_count() == 1:
-        return algorithm, own, None
-    if elsewhere == "error":
-        raise ScheduleError(f"{name} needs N = 2^k ranks, found N = {ranks}", ("non_power_of_two",))
-    return NESTED["hybrid"], own, "hybrid"
+    fallback = None
+    if elsewhere != "fold" and ranks.bit_count() != 1:
+        if elsewhere == "error":
+            raise ScheduleError(f"{name} needs N = 2^k ranks, found N = {ranks}", ("non_power_of_two",))
+        algorithm, fallback = ALGORITHMS["hybrid"], "hybrid"
+        if kind not in algorithm.collectives:
+            raise ScheduleError(f"there is no hybrid {kind}", ("non_power_of_two",))
+    native = inspect.signature(algorithm.build).parameters
+    own |= {key: options[key] for key in COMMON if key in options and key in native}
+    left = {key: options[key] for key in COMMON if key in options and key not in native}
+    return _Asked(algorithm, own, left, fallback)
+
+
+def _check_common(kind: str, ranks: int, option: str, value: Any) -> None:
+    """Refuse an option that the collective does not have, or a value out of range."""
+    if option == "root" and not KINDS[kind].rooted:
+        raise ScheduleError(f"a {kind} has no root", (option,))
+    if option == "peer" and KINDS[kind].target != "peer":
+        raise ScheduleError(f"a {kind} has no peer", (option,))
+    if option == "sizes":
+        return
+    _check_whole(option, value)
+    if option != "segments":
+        check_rank(value, ranks, option)
+
+
+def _check_whole(option: str, value: Any) -> None:
+    if type(value) is not int:
+        raise ScheduleError(f"{option} must be a whole number, found {value!r}", (option,))
 
 
 def _check_option(algorithm: Algorithm, option: str, value: Any) -> None:
@@ -146,7 +190,7 @@ def _check_option(algorithm: Algorithm, option: str, value: Any) -> None:
     if get_origin(wanted) is Literal and value not in get_args(wanted):
         words = " or ".join(get_args(wanted))
         raise ScheduleError(f"{option} must be {words}, found {value!r}", (option,))
-    if wanted is int and type(value) is not int:
-        raise ScheduleError(f"{option} must be a whole number, found {value!r}", (option,))
+    if wanted is int:
+        _check_whole(option, value)
     if option == "dims" and not all(type(size) is int for size in value):
         raise ScheduleError(f"dims must be whole numbers, found {list(value)}", (option,))

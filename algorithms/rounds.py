@@ -6,7 +6,8 @@ over a link and, where it reduces, receives and reduces `fan_in` such messages:
     T = sum of times * (alpha + sent / beta + fan_in * sent / gamma)
 
 with alpha in s and beta, gamma in bytes/s, as the first seed document writes them. Leaving out
-the last term gives the approximate form for gamma >> beta.
+the last term gives the approximate form for gamma >> beta. What all ranks together send and reduce
+is a closed form of its own, in units of M.
 """
 
 from __future__ import annotations
@@ -33,12 +34,62 @@ class Round:
         Messages that a rank reduces in a round; 0 where they are only stored.
     level : int
         Dimension of a multi-level topology whose alpha and beta hold.
+    pipelined : bool
+        Whether these messages follow the ones before on the same link, without waiting for them
+        to arrive: a further segment in a pipeline. It is then no step of its own.
     """
 
     times: int
     sent: Fraction
     fan_in: int = 0
     level: int = 0
+    pipelined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What all ranks together do, M being divided evenly.
+
+    Attributes
+    ----------
+    messages : int
+        Transfers.
+    sent, reduced : Fraction
+        Bytes that are sent, and that arrive to be reduced, in units of M.
+    """
+
+    messages: int
+    sent: Fraction
+    reduced: Fraction = Fraction(0)
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(self.messages + other.messages, self.sent + other.sent, self.reduced + other.reduced)
+
+    def __mul__(self, times: int | Fraction) -> Totals:
+        """Each message of another size: `times` the bytes, as many messages."""
+        return Totals(self.messages, self.sent * times, self.reduced * times)
+
+
+def least(kind: str, ranks: int) -> Totals:
+    """The fewest bytes in units of M, sent and reduced, with which a collective can be done; no messages.
+
+    A chunk must reach every rank that needs it, and every contribution be combined once (Chan,
+    Heimlich, Purkayastha and van de Geijn 2007).
+
+    Examples
+    --------
+    >>> least("allreduce", 4).sent, least("scatter", 4).sent
+    (Fraction(6, 1), Fraction(3, 4))
+    """
+    others = Fraction(ranks - 1)
+    sent = {
+        "allreduce": 2 * others,
+        "scatter": others / ranks,
+        "gather": others / ranks,
+        "barrier": Fraction(0),
+        "send_recv": Fraction(min(1, ranks - 1)),
+    }.get(kind, others)
+    return Totals(0, sent, others if kind in ("reduce", "reduce_scatter", "allreduce") else Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +122,21 @@ class Platform:
     def price(self, turn: Round) -> Fraction:
         """Seconds of one round."""
         wire = Fraction(self.overhead) + turn.sent / Fraction(self.bandwidth)
+        if turn.pipelined:
+            # links and reducers work side by side: the slower of them sets the pace
+            work = 0 if self.reduction is None else turn.fan_in * turn.sent / Fraction(self.reduction)
+            return max(wire, Fraction(work))
         if self.reduction is None or turn.fan_in == 0:
             return Fraction(self.latency) + wire
         reduce = turn.sent / Fraction(self.reduction)
         if self.mode == "after":
             return Fraction(self.latency) + wire + turn.fan_in * reduce
         return Fraction(self.latency) + max(wire, reduce) + (turn.fan_in - 1) * reduce
+
+
+def steps_of(rounds: Iterable[Round]) -> int:
+    """Steps that the rounds stand for: all but those that follow in a pipeline."""
+    return sum(turn.times for turn in rounds if not turn.pipelined)
 
 
 def closed_form(rounds: Iterable[Round], platforms: Sequence[Platform]) -> Fraction:
@@ -86,7 +146,7 @@ def closed_form(rounds: Iterable[Round], platforms: Sequence[Platform]) -> Fract
     --------
     The first seed's ring ReduceScatter, N = 8, M = 1 GiB, 1 us, 64 GB/s, approximate form:
 
-    >>> from algorithms.ring import ring_rounds
+    >>> from algorithms.catalogue.ring import ring_rounds
     >>> rounds = ring_rounds("reduce_scatter", 8, 2**30)
     >>> float(closed_form(rounds, [Platform(latency=1e-6, bandwidth=64e9)]))
     0.014687064

@@ -10,13 +10,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from algorithms.hierarchical import level_flow
+from algorithms.catalogue.hierarchical import level_flow
 from algorithms.registry import ALGORITHMS
 from algorithms.trace import TracedStep, ranges_text, trace
 from topologies.text import format_bandwidth, format_bytes, format_time
 
 if TYPE_CHECKING:
-    from algorithms.catalogue import Algorithm
+    from algorithms.algorithm import Algorithm
     from algorithms.schedule import Schedule
     from simulator.scenario.run import Result
     from topologies.measures import Measures

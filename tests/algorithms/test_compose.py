@@ -25,8 +25,8 @@ from algorithms import (
     then,
     together,
 )
-from algorithms.halving import halving_steps
-from algorithms.ring import ring_steps
+from algorithms.catalogue.halving import halving_steps
+from algorithms.catalogue.ring import ring_steps
 
 
 def scatter(ranks: int, size: int = 64) -> Schedule:

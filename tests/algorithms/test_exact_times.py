@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from algorithms import ALGORITHMS, Platform, Schedule, build, closed_form, rounds
-from algorithms.hierarchical import hybrid_dims
+from algorithms.catalogue.hierarchical import hybrid_dims
 from algorithms.rounds import Round
 from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
+from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
 from algorithms.compose import core_ranks, dual, fold, then
-from algorithms.rounds import Round
+from algorithms.rounds import Round, Totals
 from algorithms.schedule import REDUCE, Schedule, Step
 
 Order = Literal["far", "near"]
@@ -83,7 +84,7 @@ def recursive_doubling(
     size: int,
     order: Order = "near",
 ) -> Schedule:
-    """Recursive doubling: AllGather (the dual of recursive halving), or full-vector AllReduce.
+    """Recursive doubling: AllGather (the dual of recursive halving), full-vector AllReduce, Barrier.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def recursive_doubling(
 
     Notes
     -----
-    Folded, both take f + 2 steps.
+    Folded, all take f + 2 steps. A Barrier gathers the tokens of all ranks, of no bytes.
     """
 
     def core(p: int) -> Schedule:
@@ -110,7 +111,8 @@ def recursive_doubling(
             halving_steps(p, opposite),
             algorithm="recursive_doubling",
         )
-        return dual(halving, make_collective(kind, p, p))
+        gather = dual(halving, make_collective("allgather", p, p))
+        return gather if kind == "allgather" else replace(gather, collective=make_collective(kind, p, 0))
 
     collective = make_collective(kind, ranks, size, blocks=1 if kind == "allreduce" else None)
     return replace(core(ranks), collective=collective) if _fits(ranks) else fold(collective, core)
@@ -202,10 +204,75 @@ def doubling_rounds(
     order: Order | None = None,
 ) -> tuple[Round, ...]:
     """AllGather as `halving_rounds`; AllReduce log2 N (alpha + M/beta + M/gamma), folded 2 rounds more."""
-    if kind != "allreduce":
+    if kind == "allgather":
         return halving_rounds(kind, ranks, size, order)
+    if kind == "barrier":
+        return (Round(ranks.bit_length() - 1 + 2 * (not _fits(ranks)), Fraction(0)),)
     whole = Fraction(size)
     exchanges = ranks.bit_length() - 1
     if _fits(ranks):
         return (Round(exchanges, whole, fan_in=1),)
     return (Round(exchanges + 1, whole, fan_in=1), Round(1, whole))
+
+
+def halving_totals(kind: str, ranks: int) -> Totals:
+    """P log2 P messages of P - 1 vectors in all; folded, each of N - P ranks gives and takes one more."""
+    p = core_ranks(ranks)
+    rest, exchanges = ranks - p, p * (p.bit_length() - 1)
+    inner, folded = Fraction(p - 1), Fraction(rest, ranks)
+    if kind == "allreduce":
+        return Totals(2 * (exchanges + rest), 2 * (inner + rest), inner + rest)
+    sent = inner + folded + (rest if kind == "reduce_scatter" else rest - folded)
+    return Totals(exchanges + 2 * rest, sent, inner + rest if kind == "reduce_scatter" else Fraction(0))
+
+
+def doubling_totals(kind: str, ranks: int) -> Totals:
+    """AllGather as `halving_totals`; AllReduce P log2 P whole vectors; Barrier as many tokens."""
+    if kind == "allgather":
+        return halving_totals(kind, ranks)
+    p = core_ranks(ranks)
+    rest, exchanges = ranks - p, p * (p.bit_length() - 1)
+    if kind == "barrier":
+        return Totals(exchanges + 2 * rest, Fraction(0))
+    return Totals(exchanges + 2 * rest, Fraction(exchanges + 2 * rest), Fraction(exchanges + rest))
+
+
+HALVING: Final = (
+    Algorithm(
+        "recursive_halving",
+        ("reduce_scatter",),
+        recursive_halving,
+        halving_rounds,
+        halving_totals,
+        "log2(N) alpha + (N-1)/N M (1/beta + 1/gamma)",
+        "hypercube",
+        "Thakur, Rabenseifner and Gropp 2005",
+        power_of_two=True,
+        constraint="N = 2^k; folds elsewhere",
+    ),
+    Algorithm(
+        "recursive_doubling",
+        ("allgather", "allreduce", "barrier"),
+        recursive_doubling,
+        doubling_rounds,
+        doubling_totals,
+        "log2(N) alpha + (N-1)/N M/beta; allreduce log2(N)(alpha + M/beta + M/gamma)",
+        "hypercube",
+        "Thakur, Rabenseifner and Gropp 2005",
+        power_of_two=True,
+        constraint="N = 2^k; folds elsewhere",
+        keeps_order="any root",
+    ),
+    Algorithm(
+        "rabenseifner",
+        ("allreduce",),
+        rabenseifner,
+        halving_rounds,
+        halving_totals,
+        "2 log2(N) alpha + (N-1)/N M (2/beta + 1/gamma)",
+        "hypercube",
+        "Rabenseifner 2004",
+        power_of_two=True,
+        constraint="N = 2^k; folds elsewhere",
+    ),
+)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.compose import dual, then
 from algorithms.errors import ScheduleError
-from algorithms.rounds import Round
+from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, REDUCE, Schedule, Step
 
 if TYPE_CHECKING:
@@ -76,6 +77,12 @@ def ring_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
     block = Fraction(size, ranks)
     reduce, gather = Round(ranks - 1, block, fan_in=1), Round(ranks - 1, block)
     return {"reduce_scatter": (reduce,), "allgather": (gather,), "allreduce": (reduce, gather)}[kind]
+
+
+def ring_totals(kind: str, ranks: int) -> Totals:
+    """N messages a step; as few bytes as can be."""
+    steps = (2 if kind == "allreduce" else 1) * (ranks - 1)
+    return Totals(ranks * steps, Fraction(0)) + least(kind, ranks)
 
 
 def half_way_steps(ranks: int) -> Iterator[Step]:
@@ -147,3 +154,36 @@ def bidirectional_ring_rounds(kind: str, ranks: int, size: int) -> tuple[Round, 
     fan_in = 2 if kind == "reduce_scatter" else 0
     whole = Round((ranks - 1) // 2, block, fan_in)
     return (whole, Round(1, block / 2, fan_in)) if ranks % 2 == 0 else (whole,)
+
+
+def bidirectional_ring_totals(kind: str, ranks: int) -> Totals:
+    """Two messages a rank and step; in the middle step of an odd ring's half way, none is left over."""
+    if ranks <= 2:
+        return ring_totals(kind, ranks)
+    sent = 4 * (ranks - 1) if kind == "allreduce" else 2 * (ranks // 2)
+    return Totals(ranks * sent, Fraction(0)) + least(kind, ranks)
+
+
+RINGS: Final = (
+    Algorithm(
+        "ring",
+        ("reduce_scatter", "allgather", "allreduce"),
+        ring,
+        ring_rounds,
+        ring_totals,
+        "(N-1)(alpha + M/N/beta + M/N/gamma); allreduce twice, the second time without gamma",
+        "ring",
+        "Patarasuk and Yuan 2009",
+    ),
+    Algorithm(
+        "bidirectional_ring",
+        ("reduce_scatter", "allgather", "allreduce"),
+        bidirectional_ring,
+        bidirectional_ring_rounds,
+        bidirectional_ring_totals,
+        "ceil((N-1)/2) alpha + (N-1)/2 M/N (1/beta + 2/gamma); "
+        "allreduce 2(N-1)(alpha + M/2N/beta) + (N-1) M/N/gamma",
+        "ring",
+        "Jain and Sabharwal 2010",
+    ),
+)

@@ -10,16 +10,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm, prod
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from algorithms.catalogue import FLAT
+from algorithms.algorithm import Algorithm
+from algorithms.catalogue.flat import FLAT
+from algorithms.catalogue.halving import Order
 from algorithms.collective import Collective, make_collective
 from algorithms.compose import on, then, together
 from algorithms.errors import ScheduleError
-from algorithms.halving import Order
-from algorithms.rounds import Round
+from algorithms.rounds import Round, Totals
 from algorithms.schedule import Lists, Schedule
 from topologies.quantities import Count
 
@@ -199,6 +200,19 @@ def hierarchical_rounds(
     return tuple(rounds)
 
 
+def hierarchical_totals(
+    kind: str, ranks: int, dims: Sequence[int] | None = None, algorithms: Sequence[str] | None = None
+) -> Totals:
+    """Sum over the levels: N / p_i groups, each doing its level's collective on M / P_{i-1}."""
+    sizes, names = _resolve(kind, ranks, dims, algorithms)
+    totals = Totals(0, Fraction(0))
+    for level, phase, name in _phases(kind, names):
+        groups = ranks // sizes[level]
+        part = FLAT[_serving(name, phase, level)].totals(phase, sizes[level])
+        totals += replace(part * Fraction(groups, prod(sizes[:level])), messages=part.messages * groups)
+    return totals
+
+
 @dataclass(frozen=True, slots=True)
 class LevelFlow:
     """What a rank takes into a phase of a hierarchical collective and gives out, in units of M."""
@@ -266,3 +280,33 @@ def hybrid(kind: str, ranks: int, size: int, order: Order | None = None) -> Sche
 def hybrid_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
     """Ring over m on M, then halving over 2^k on M/m."""
     return hierarchical_rounds(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])
+
+
+def hybrid_totals(kind: str, ranks: int) -> Totals:
+    """Of its two levels."""
+    return hierarchical_totals(kind, ranks, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])
+
+
+NESTED: Final = (
+    Algorithm(
+        "hierarchical",
+        ("reduce_scatter", "allgather", "allreduce"),
+        hierarchical,
+        hierarchical_rounds,
+        hierarchical_totals,
+        "sum over levels i of the level's closed form on M/P_{i-1} with alpha_i, beta_i",
+        "multilevel",
+        "Cho, Finkler, Serrano, Kung and Hunter 2019 (BlueConnect)",
+        constraint="N = p_0 p_1 ...",
+    ),
+    Algorithm(
+        "hybrid",
+        ("reduce_scatter", "allgather", "allreduce"),
+        hybrid,
+        hybrid_rounds,
+        hybrid_totals,
+        "N = m 2^k: (m-1 + k) alpha + (N-1)/N M (1/beta + 1/gamma)",
+        "full_mesh",
+        "Chan, Heimlich, Purkayastha and van de Geijn 2007 (hybrids)",
+    ),
+)

@@ -1,0 +1,75 @@
+"""What the catalogue knows of an algorithm."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from algorithms.collective import KINDS
+from algorithms.rounds import Round, Totals
+from algorithms.schedule import Schedule
+
+COMMON: Final = ("root", "peer", "segments", "sizes")
+"""Options of every algorithm, where the collective has them; a builder may see to some itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """An algorithm of the catalogue.
+
+    Attributes
+    ----------
+    name : str
+        Its name in scenarios.
+    collectives : tuple of str
+        What it does.
+    build : callable
+        (kind, ranks, size, **options) -> Schedule.
+    rounds : callable
+        (kind, ranks, size, **options) -> its closed form as rounds.
+    totals : callable
+        (kind, ranks, **options) -> what all ranks together send and reduce, in units of M.
+    formula : str
+        The closed form in words of alpha, beta, gamma.
+    ideal : str
+        Topology on which the closed form is exact.
+    source : str
+        Where it is published.
+    power_of_two : bool
+        Whether it is made for N = 2^k; elsewhere it folds, unless `non_power_of_two` says otherwise.
+    constraint : str
+        Which N it is made for, and what it does elsewhere.
+    keeps_order : {'any root', 'root 0', 'no'}
+        Whether every sum is made of neighbours in rank order, so that an operator that does not
+        commute may be used; where the root is rank 0 only, or never.
+    """
+
+    name: str
+    collectives: tuple[str, ...]
+    build: Callable[..., Schedule]
+    rounds: Callable[..., tuple[Round, ...]]
+    totals: Callable[..., Totals]
+    formula: str
+    ideal: str
+    source: str
+    power_of_two: bool = False
+    constraint: str = "any N"
+    keeps_order: Literal["any root", "root 0", "no"] = "no"
+
+    @property
+    def reduces(self) -> bool:
+        """Whether it does a collective that sums."""
+        return any(KINDS[kind].source == "every" for kind in self.collectives)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options that it takes beyond kind, ranks, size, and those of every algorithm."""
+        own = tuple(p for p in inspect.signature(self.build).parameters if p not in COMMON)[3:]
+        return (*own, "non_power_of_two") if self.power_of_two else own
+
+    @property
+    def summary(self) -> str:
+        """First line of the builder's docstring."""
+        return (inspect.getdoc(self.build) or "").partition("\n")[0]

@@ -1,0 +1,9 @@
+"""To come."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from algorithms.algorithm import Algorithm
+
+EXCHANGE: Final[tuple[Algorithm, ...]] = ()
