@@ -41,6 +41,8 @@ def dual(schedule: Schedule, collective: Collective) -> Schedule:
     ScheduleError
         If the collectives do not mirror each other, or a chunk's transfers are not a tree.
     """
+    if KINDS[schedule.collective.kind].dual is None:
+        raise ScheduleError(f"{schedule.collective.kind} has no dual: nothing is the mirror of it")
     if collective.kind == "all_to_all" == schedule.collective.kind:
         schedule = _transposed(schedule)
     _check_mirror(schedule.collective, collective)
@@ -106,10 +108,6 @@ def _check_tree(schedule: Schedule) -> None:
     leaf = schedule.dst[row] if gathers else schedule.src[row]
     root = collective.source if gathers else collective.target
     verb = "is written to" if gathers else "leaves"
-    if (root == EVERY).any():
-        raise ScheduleError(
-            f"{collective.kind} has no dual: its chunks have neither one source nor one target"
-        )
     cell = leaf.astype(np.int64) * collective.chunks + chunk
     _, position, times = np.unique(cell, return_index=True, return_counts=True)
     if (times > 1).any():

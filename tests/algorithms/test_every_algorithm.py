@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import ALGORITHMS, Schedule, ScheduleError, build, count, dual, prove, rounds
+from algorithms import ALGORITHMS, Counts, Schedule, ScheduleError, build, count, dual, prove, rounds, totals
+from algorithms import collective as collectives
 from algorithms.collective import make_collective
-from tests.algorithms.variants import KINDS, folds, is_power_of_two, variants
+from algorithms.rounds import least, steps_of
+from tests.algorithms.variants import KINDS, ROOTED, folds, is_power_of_two, variants
 
 RANKS = (*range(1, 34), 48, 64)
 COLUMNS = ("step", "channel", "src", "dst", "first", "count", "mode")
@@ -20,8 +22,10 @@ every_algorithm = pytest.mark.parametrize(("name", "kind"), KINDS)
 every_size_of_cluster = pytest.mark.parametrize("ranks", RANKS)
 
 
-def sizes(ranks: int) -> tuple[int, ...]:
+def sizes(kind: str, ranks: int) -> tuple[int, ...]:
     """Nothing, less than a byte a rank, a remainder, none; large clusters get the middle ones only."""
+    if kind == "barrier":
+        return (0,)
     every = (0, 1, ranks - 1, 1001, 720720)
     return every if ranks <= 6 else every[2:4] if ranks <= 9 else every[3:4]
 
@@ -32,39 +36,113 @@ def ways(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
     return every if ranks <= 16 else every[: 3 + (name == "hierarchical") * 2]
 
 
-def least_sent(kind: str, ranks: int, size: int) -> int:
-    """All ranks together: a chunk must reach, or be gathered from, N - 1 others (Chan et al. 2007)."""
-    return (2 if kind == "allreduce" else 1) * (ranks - 1) * size
-
-
 @every_size_of_cluster
 @every_algorithm
 def test_computes_its_collective_in_the_steps_of_its_closed_form(name: str, kind: str, ranks: int) -> None:
     for options in ways(name, kind, ranks):
-        for size in sizes(ranks):
+        for size in sizes(kind, ranks):
             schedule = build(name, kind, ranks, size, **options)
             prove(schedule)
             counts = count(schedule)
             assert (schedule.collective.kind, schedule.ranks) == (kind, ranks)
             assert schedule.collective.size == size
-            assert counts.steps == sum(turn.times for turn in rounds(name, kind, ranks, size, **options))
-            assert counts.depth <= counts.steps
-            assert counts.bytes_sent_total >= least_sent(kind, ranks, size)
-            assert counts.bytes_sent_max * ranks >= counts.bytes_sent_total
-            least_reduced = 0 if kind == "allgather" else (ranks - 1) * size
-            assert counts.bytes_reduced_total >= least_reduced
+            turns = rounds(name, kind, ranks, size, **options)
+            assert turns is not None
+            assert counts.steps == steps_of(turns)
+            check_counts(counts, kind, ranks, size)
+
+
+def check_counts(counts: Counts, kind: str, ranks: int, size: int) -> None:
+    """No fewer bytes than any algorithm needs, and nothing impossible."""
+    assert counts.depth <= counts.steps
+    needed = least(kind, ranks)
+    if kind in ("scatter", "gather", "all_to_all"):
+        # the bytes that stay where they are, are those of rank 0's block, the largest
+        needed = replace(needed, sent=needed.sent - (size % ranks > 0))
+    assert counts.bytes_sent_total >= needed.sent * size
+    assert counts.bytes_sent_max * ranks >= counts.bytes_sent_total
+    assert counts.bytes_reduced_total >= needed.reduced * size
+
+
+@every_size_of_cluster
+@every_algorithm
+def test_the_ranks_together_do_what_the_closed_form_says(name: str, kind: str, ranks: int) -> None:
+    for options in ways(name, kind, ranks):
+        every = totals(name, kind, ranks, **options)
+        assert every is not None
+        schedule = build(name, kind, ranks, 0, **options)
+        size = 0 if kind == "barrier" else 2 * schedule.collective.chunks
+        counts = count(build(name, kind, ranks, size, **options))
+        assert counts.transfers == every.messages
+        assert counts.bytes_sent_total == every.sent * size
+        assert counts.bytes_reduced_total == every.reduced * size
+
+
+@pytest.mark.parametrize("ranks", [*range(2, 14), 16, 23, 32])
+@pytest.mark.parametrize(("name", "kind"), ROOTED)
+def test_any_rank_may_be_the_root(name: str, kind: str, ranks: int) -> None:
+    for options in variants(name, kind, ranks):
+        usual = count(build(name, kind, ranks, 1001, **options))
+        for root in {1, ranks // 2, ranks - 1}:
+            schedule = build(name, kind, ranks, 1001, root=root, **options)
+            prove(schedule)
+            at = collectives.KINDS[kind]
+            assert {"source": at.source == "root", "target": at.target == "root"} == {
+                "source": bool((schedule.collective.source == root).all()),
+                "target": bool((schedule.collective.target == root).all()),
+            }
+            counts = count(schedule)
+            turns = rounds(name, kind, ranks, 1001, root=root, **options)
+            assert turns is not None
+            assert counts.steps == steps_of(turns)
+            assert counts.transfers in (usual.transfers, usual.transfers - 1, usual.transfers + 1)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 6, 8, 12])
+@every_algorithm
+def test_segments_go_their_way_and_cost_as_many_bytes(name: str, kind: str, ranks: int) -> None:
+    for options in variants(name, kind, ranks)[:3]:
+        whole = count(build(name, kind, ranks, 1001 * (kind != "barrier"), **options))
+        schedule = build(name, kind, ranks, 1001 * (kind != "barrier"), segments=3, **options)
+        prove(schedule)
+        counts = count(schedule)
+        assert counts.bytes_sent_total == whole.bytes_sent_total
+        assert counts.bytes_reduced_total == whole.bytes_reduced_total
+        assert counts.transfers == 3 * whole.transfers
+        assert whole.steps <= counts.steps <= 3 * whole.steps
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8, 12])
+@pytest.mark.parametrize(("name", "kind"), [(n, k) for n, k in KINDS if collectives.KINDS[k].by_rank])
+def test_blocks_of_any_sizes(name: str, kind: str, ranks: int) -> None:
+    rng = np.random.default_rng(ranks)
+    for options in variants(name, kind, ranks)[:3]:
+        shape = (ranks, ranks) if kind == "all_to_all" else ranks
+        blocks = rng.integers(0, 50, shape) * rng.integers(0, 2, shape)
+        if kind == "barrier":
+            with pytest.raises(ScheduleError, match="a barrier has no sizes by rank"):
+                build(name, kind, ranks, sizes=blocks.tolist(), **options)
+            continue
+        schedule = build(name, kind, ranks, sizes=blocks.tolist(), **options)
+        prove(schedule)
+        collective = schedule.collective
+        assert collective.size == int(blocks.sum(axis=-1).max())
+        owner = collective.target if kind in ("scatter", "reduce_scatter") else collective.source
+        if kind == "all_to_all":
+            owner = collective.source * ranks + collective.target
+        held = np.bincount(owner, weights=collective.sizes, minlength=blocks.size)
+        np.testing.assert_array_equal(held, blocks.ravel())
 
 
 @pytest.mark.parametrize("ranks", [*range(1, 11), 12, 16, 33])
 @every_algorithm
 def test_rows_stand_in_canonical_order_and_say_who_made_them(name: str, kind: str, ranks: int) -> None:
     for options in ways(name, kind, ranks):
-        schedule = build(name, kind, ranks, 1001, **options)
+        schedule = build(name, kind, ranks, 0, **options)
         keys = canonical_keys(schedule)
         assert keys == sorted(set(keys))
         assert schedule.algorithm == name
-        asked = options.get("non_power_of_two", "fold")
-        assert schedule.fallback == (asked if folds(name, ranks, options) else None)
+        assert schedule.fallback == folds(name, ranks, options)
 
 
 def canonical_keys(schedule: Schedule) -> list[tuple[int, int, int, int]]:
@@ -83,9 +161,9 @@ def canonical_keys(schedule: Schedule) -> list[tuple[int, int, int, int]]:
 @every_algorithm
 def test_dual_of_the_dual_is_the_original(name: str, kind: str, ranks: int) -> None:
     for options in ways(name, kind, ranks):
-        schedule = build(name, kind, ranks, 1001, **options)
+        schedule = build(name, kind, ranks, 0 if kind == "barrier" else 1001, **options)
         opposite = mirrored(schedule)
-        if not_a_tree(schedule):
+        if not is_tree(schedule):
             with pytest.raises(ScheduleError, match="no dual"):
                 dual(schedule, opposite.collective)
             continue
@@ -101,23 +179,32 @@ def test_dual_of_the_dual_is_the_original(name: str, kind: str, ranks: int) -> N
 def mirrored(schedule: Schedule) -> Schedule:
     """Not a schedule that works: only the collective in it counts, source and target exchanged."""
     collective = schedule.collective
-    kinds = {"reduce_scatter": "allgather", "allgather": "reduce_scatter", "allreduce": "allreduce"}
-    other = replace(
-        collective, kind=kinds[collective.kind], source=collective.target, target=collective.source
-    )
+    kind = collectives.KINDS[collective.kind].dual or collective.kind
+    if kind == "all_to_all":
+        # the chunk from s to d is the mirror of the one from d to s
+        other = make_collective(kind, schedule.ranks, collective.size)
+    else:
+        other = replace(collective, kind=kind, source=collective.target, target=collective.source)
     return replace(schedule, collective=other)
 
 
-def not_a_tree(schedule: Schedule) -> bool:
-    """AllReduce has no root; a folded ReduceScatter sends away even the block that it gets back."""
-    kind = schedule.collective.kind
-    return kind == "allreduce" or (kind == "reduce_scatter" and schedule.fallback == "fold")
+def is_tree(schedule: Schedule) -> bool:
+    """Whether every chunk goes from one source, or to one target, and touches each rank on its way once."""
+    collective = schedule.collective
+    if collectives.KINDS[collective.kind].dual is None:
+        return False
+    row, chunk = schedule.moves()
+    gathers = collectives.KINDS[collective.kind].source != "every"
+    leaf = (schedule.dst if gathers else schedule.src)[row]
+    root = (collective.source if gathers else collective.target)[chunk]
+    reached = Counter(zip(leaf.tolist(), chunk.tolist(), strict=True))
+    return max(reached.values(), default=1) == 1 and not (leaf == root).any()
 
 
 @every_algorithm
 def test_one_rank_moves_nothing(name: str, kind: str) -> None:
     for options in variants(name, kind, 1):
-        schedule = build(name, kind, 1, 1001, **options)
+        schedule = build(name, kind, 1, 1001 * (kind != "barrier"), **options)
         assert (len(schedule), schedule.steps, schedule.fallback) == (0, 0, None)
         assert count(schedule).bytes_sent_total == 0
 
@@ -126,7 +213,8 @@ def test_one_rank_moves_nothing(name: str, kind: str) -> None:
 def test_the_steps_do_not_depend_on_the_size(name: str, kind: str) -> None:
     for ranks in (2, 6, 8):
         for options in variants(name, kind, ranks):
-            small, large = (build(name, kind, ranks, size, **options) for size in (0, 10**9))
+            large = 10**9 * (kind != "barrier")
+            small, large = (build(name, kind, ranks, size, **options) for size in (0, large))
             for column in COLUMNS:
                 np.testing.assert_array_equal(getattr(small, column), getattr(large, column))
 
@@ -220,8 +308,8 @@ def test_refuses(
 
 
 def test_refuses_an_unknown_collective_and_a_negative_size() -> None:
-    with pytest.raises(ScheduleError, match='no collective "reduce"'):
-        build("ring", "reduce", 4, 64)
+    with pytest.raises(ScheduleError, match='no collective "reduces"'):
+        build("ring", "reduces", 4, 64)
     with pytest.raises(ScheduleError, match=r"0 to 2\^50 bytes, found -1"):
         build("ring", "reduce_scatter", 4, -1)
     with pytest.raises(ScheduleError, match='no collective "gossip"'):

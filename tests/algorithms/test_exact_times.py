@@ -21,8 +21,8 @@ from algorithms.rounds import Round
 from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction
 from simulator.engine.simpy_engine import run_simpy
-from tests.algorithms.variants import HALVING, KINDS, is_power_of_two
-from topologies import Level, Topology, crossbar, full_mesh, hypercube, multilevel, ring
+from tests.algorithms.variants import HALVING, KINDS, is_power_of_two, variants
+from topologies import Level, Topology, crossbar, full_mesh, hypercube, multilevel, ring, torus
 
 BANDWIDTH, LATENCY, OVERHEAD = 64e9, 1e-6, 3e-7
 REDUCTIONS = (
@@ -43,10 +43,14 @@ def link(level: int) -> tuple[float, float, float]:
 
 
 def ideal(name: str, ranks: int, dims: Sequence[int]) -> Topology:
-    """The topology that the catalogue names, of full meshes where it has levels."""
+    """The topology that the catalogue names; where it has levels, one of full meshes."""
     kind = ALGORITHMS[name].ideal
-    if len(dims) > 1:
+    if kind == "torus":
+        return torus(dims, *link(0))
+    if kind == "multilevel" and len(dims) > 1:
         return multilevel([Level(f"level{i}", p, "full_mesh", *link(i)) for i, p in enumerate(dims)])
+    if kind == "crossbar":
+        return crossbar(ranks, BANDWIDTH, latency=0.0, overhead=OVERHEAD)
     if kind == "ring":
         return ring(ranks, *link(0))
     if kind == "hypercube" and is_power_of_two(ranks):
@@ -54,9 +58,16 @@ def ideal(name: str, ranks: int, dims: Sequence[int]) -> Topology:
     return full_mesh(ranks, *link(0))
 
 
-def priced(dims: Sequence[int], reduction: Reduction | None) -> list[Platform]:
+def network(name: str) -> Network:
+    """A machine of one port per rank is cut through; elsewhere links meet at ranks."""
+    return Network("cut_through" if ALGORITHMS[name].ideal == "crossbar" else "store_and_forward")
+
+
+def priced(name: str, dims: Sequence[int], reduction: Reduction | None) -> list[Platform]:
     """alpha, beta and gamma of every level, from the numbers above."""
-    levels = [link(i) for i in range(len(dims))]
+    levels = [link(i) for i in range(len(dims) if ALGORITHMS[name].ideal == "multilevel" else 1)]
+    if ALGORITHMS[name].ideal == "crossbar":
+        levels = [(BANDWIDTH, 0.0, OVERHEAD)]
     if reduction is None:
         return [Platform(latency, beta, overhead) for beta, latency, overhead in levels]
     return [
@@ -66,11 +77,13 @@ def priced(dims: Sequence[int], reduction: Reduction | None) -> list[Platform]:
 
 
 def dims_of(name: str, ranks: int, options: dict[str, Any]) -> Sequence[int]:
-    return hybrid_dims(ranks) if name == "hybrid" else options.get("dims", [ranks])
+    return hybrid_dims(ranks) if name == "hybrid" else options.get("dims") or [ranks]
 
 
-def simulated(schedule: Schedule, topology: Topology, reduction: Reduction | None) -> Fraction:
-    return run_simpy(lower(schedule, topology, Network(), reduction)).time * FEMTOSECOND
+def simulated(
+    schedule: Schedule, topology: Topology, reduction: Reduction | None, way: Network | None = None
+) -> Fraction:
+    return run_simpy(lower(schedule, topology, way, reduction)).time * FEMTOSECOND
 
 
 def allowance(turns: Sequence[Round], reduction: Reduction | None) -> Fraction:
@@ -89,26 +102,37 @@ def check(
     """Equal to the closed form where all chunks are equal; else between its floor- and ceil-size forms."""
     dims = dims_of(name, ranks, options)
     topology = ideal(name, ranks, dims)
-    for size in sizes:
+    for size in (0,) if kind == "barrier" else sizes:
         schedule = build(name, kind, ranks, size, **options)
-        chunks = schedule.collective.chunks
+        chunks = parts(schedule)
         floor, ceil = chunks * (size // chunks), chunks * -(-size // chunks)
         for reduction in reductions:
-            time = simulated(schedule, topology, reduction)
-            turns = rounds(name, kind, ranks, floor, **options)
+            time = simulated(schedule, topology, reduction, network(name))
+            turns = form(name, kind, ranks, floor, options)
             low, high = (
-                closed_form(rounds(name, kind, ranks, m, **options), priced(dims, reduction))
+                closed_form(form(name, kind, ranks, m, options), priced(name, dims, reduction))
                 for m in (floor, ceil)
             )
             near = allowance(turns, reduction)
             assert low - near <= time <= high + near, (size, reduction)
 
 
-def choices(name: str, ranks: int) -> list[dict[str, Any]]:
+def form(name: str, kind: str, ranks: int, size: int, options: dict[str, Any]) -> tuple[Round, ...]:
+    turns = rounds(name, kind, ranks, size, **options)
+    assert turns is not None
+    return turns
+
+
+def parts(schedule: Schedule) -> int:
+    """Into how many chunks M is cut."""
+    return schedule.collective.chunks // (schedule.ranks if schedule.collective.kind == "all_to_all" else 1)
+
+
+def choices(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
     if name in HALVING:
         return [{"order": "far"}, {"order": "near"}]
     if name != "hierarchical":
-        return [{}]
+        return variants(name, kind, ranks)
     pairs = [(p, ranks // p) for p in range(1, ranks + 1) if ranks % p == 0]
     every = [{"dims": list(dims)} for dims in pairs]
     every += [{"dims": list(dims), "algorithms": ["direct", "recursive_doubling"]} for dims in pairs[1:2]]
@@ -121,9 +145,9 @@ def choices(name: str, ranks: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("name", "kind"), KINDS)
 def test_time_is_the_closed_form(name: str, kind: str, ranks: int) -> None:
     divided = DIVIDED * (17 if ranks == 17 else 1)
-    for options in choices(name, ranks):
-        schedule = build(name, kind, ranks, divided, **options)
-        assert divided % schedule.collective.chunks == 0
+    for options in choices(name, kind, ranks):
+        schedule = build(name, kind, ranks, divided * (kind != "barrier"), **options)
+        assert divided % parts(schedule) == 0
         few = ranks > 9
         check(name, kind, ranks, options, [divided], REDUCTIONS[1::2] if few else REDUCTIONS)
         check(name, kind, ranks, options, UNDIVIDED[few:], REDUCTIONS[1:2] if few else REDUCTIONS[::3])
@@ -131,13 +155,13 @@ def test_time_is_the_closed_form(name: str, kind: str, ranks: int) -> None:
 
 @pytest.mark.parametrize(("name", "kind"), KINDS)
 def test_time_is_the_closed_form_at_32(name: str, kind: str) -> None:
-    for options in choices(name, 32)[-2:]:
+    for options in choices(name, kind, 32)[-2:]:
         check(name, kind, 32, options, [2**26, 1001], REDUCTIONS[1:2])
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS)
 def test_time_is_the_closed_form_at_64(name: str, kind: str) -> None:
-    check(name, kind, 64, choices(name, 64)[-1], [2**26], REDUCTIONS[1:2])
+    check(name, kind, 64, choices(name, kind, 64)[-1], [2**26], REDUCTIONS[1:2])
 
 
 @pytest.mark.parametrize("name", HALVING)
@@ -145,10 +169,10 @@ def test_time_is_the_closed_form_at_64(name: str, kind: str) -> None:
 def test_time_of_the_hybrid_fallback_on_a_full_mesh(name: str, ranks: int) -> None:
     kind = ALGORITHMS[name].collectives[0]
     options = {"non_power_of_two": "hybrid"}
-    turns = rounds(name, kind, ranks, DIVIDED, **options)
+    turns = form(name, kind, ranks, DIVIDED, options)
     topology = full_mesh(ranks, *link(0))
     time = simulated(build(name, kind, ranks, DIVIDED, **options), topology, REDUCTIONS[1])
-    expected = closed_form(turns, priced([ranks], REDUCTIONS[1]))
+    expected = closed_form(turns, priced("hybrid", [ranks], REDUCTIONS[1]))
     assert abs(time - expected) <= allowance(turns, REDUCTIONS[1])
 
 
@@ -178,7 +202,7 @@ def test_one_port_machine_costs_the_textbooks_form(name: str, kind: str, ranks: 
     alpha = 1e-6
     machine = crossbar(ranks, BANDWIDTH, latency=0.0, overhead=alpha)
     schedule = build(name, kind, ranks, DIVIDED)
-    turns = rounds(name, kind, ranks, DIVIDED)
+    turns = form(name, kind, ranks, DIVIDED, {})
     time = run_simpy(lower(schedule, machine, Network(model="cut_through"))).time * FEMTOSECOND
     assert abs(time - closed_form(turns, [Platform(0, BANDWIDTH, alpha)])) <= allowance(turns, None)
 

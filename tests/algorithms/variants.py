@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from algorithms import ALGORITHMS
+from algorithms import ALGORITHMS, collective
 
 KINDS = [(name, kind) for name, algorithm in ALGORITHMS.items() for kind in algorithm.collectives]
+ROOTED = [(name, kind) for name, kind in KINDS if collective.KINDS[kind].rooted]
 HALVING = ("recursive_halving", "recursive_doubling", "rabenseifner")
 
 PAIRS = (
@@ -30,7 +31,9 @@ def variants(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
         orders: list[dict[str, Any]] = [{"order": "far"}, {"order": "near"}]
         if is_power_of_two(ranks):
             return [{}, *orders, {"non_power_of_two": "error"}]
-        ways = [{"non_power_of_two": "fold"}, {"non_power_of_two": "hybrid"}]
+        ways = [{"non_power_of_two": "fold"}]
+        if kind != "barrier":
+            ways.append({"non_power_of_two": "hybrid"})
         return [{}, *(order | way for order in orders for way in ways)]
     if name == "hierarchical":
         return list(_hierarchical(kind, ranks))
@@ -58,11 +61,12 @@ def _divisors(number: int) -> list[int]:
     return [d for d in range(2, number) if number % d == 0]
 
 
-def folds(name: str, ranks: int, options: dict[str, Any]) -> bool:
-    """Whether a power-of-two algorithm meets a number of ranks that it does not fit."""
+def folds(name: str, ranks: int, options: dict[str, Any]) -> str | None:
+    """What an algorithm does at a number of ranks that it is not made for."""
     if name == "hierarchical":
         names = options.get("algorithms", ["ring"] * len(options["dims"]))
-        return any(
-            n in HALVING and not is_power_of_two(p) for n, p in zip(names, options["dims"], strict=True)
-        )
-    return name in HALVING and not is_power_of_two(ranks)
+        inner = [folds(n, p, {}) for n, p in zip(names, options["dims"], strict=True)]
+        return next((what for what in inner if what), None)
+    if ALGORITHMS[name].power_of_two and not is_power_of_two(ranks):
+        return str(options.get("non_power_of_two", "fold"))
+    return None
