@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.collective import EVERY, check_same_ranks
+from algorithms.collective import EVERY, KINDS, bus_factor, check_same_ranks
 from topologies.clock import femtoseconds, to_seconds
 from topologies.errors import TopologyError
 from topologies.routing import cheapest
@@ -66,9 +66,12 @@ def textbook_bounds(
 ) -> TextbookBounds:
     """ceil(log2 N) alpha, and (N - 1) M / (N d beta), twice that for an AllReduce.
 
+    A Broadcast, a Reduce and a single transfer move all of M, and a single transfer takes one alpha.
+
     Parameters
     ----------
-    kind : {'reduce_scatter', 'allgather', 'allreduce'}
+    kind : str
+        One of `COLLECTIVES`.
     ranks, size : int
         N, and M in bytes.
     alpha, beta : float
@@ -81,10 +84,9 @@ def textbook_bounds(
     >>> textbook_bounds("reduce_scatter", 8, 2**30, 1e-6, 64e9).bandwidth
     0.014680064
     """
-    twice = 2 if kind == "allreduce" else 1
-    moved = Fraction(twice * (ranks - 1) * size, ranks)
+    moved = size * (bus_factor(kind, ranks) or 0)
     return TextbookBounds(
-        latency=ceil_log(ranks, 2) * alpha,
+        latency=_least_rounds(kind, ranks, 2) * alpha,
         bandwidth=float(moved / ports / Fraction(beta)),
     )
 
@@ -143,15 +145,23 @@ def lower_bounds(
     if reduction is not None and (collective.source == EVERY).any():
         reduced = (collective.ranks - 1) * collective.size / collective.ranks / reduction
     return Bounds(
-        latency=_latency(topology, model),
-        textbook_latency=ceil_log(collective.ranks, 2) * alpha,
+        latency=_latency(collective, topology, model, place),
+        textbook_latency=_least_rounds(collective.kind, collective.ranks, 2) * alpha,
         bandwidth=max(0.0, _bandwidth(collective, topology, place) - slack),
         reduction=max(0.0, reduced - slack),
     )
 
 
-def _latency(topology: Topology, model: str) -> float:
-    """Farthest pair of ranks, or the rounds in which d ports can inform N ranks; rounded as in a plan."""
+def _least_rounds(kind: str, ranks: int, growth: int) -> int:
+    """Rounds in which N ranks can learn of one, or one of N, if each round multiplies the knowing ones."""
+    return min(1, ranks - 1) if kind == "send_recv" else ceil_log(ranks, growth)
+
+
+def _latency(collective: Collective, topology: Topology, model: str, place: NDArray[np.int64]) -> float:
+    """Farthest pair that must hear of each other, or the rounds in which d ports can inform N ranks.
+
+    Rounded as in a plan.
+    """
     links = topology.links
     if not len(links):
         raise TopologyError("there are ranks with no way between them")
@@ -159,26 +169,40 @@ def _latency(topology: Topology, model: str) -> float:
         np.array([femtoseconds(t) for t in column.tolist()], dtype=np.float64)
         for column in (links.overhead, links.latency)
     )
-    farthest = _diameter(topology, latency, overhead, model)
-    if not np.isfinite(farthest):
+    away = _ways(topology, latency, overhead, model)
+    if not np.isfinite(away).all():
         raise TopologyError("there are ranks with no way between them")
+    farthest = _farthest(collective, away, place)
     ports = max(_ports(topology, links.src), _ports(topology, links.dst))
-    rounds = ceil_log(topology.ranks, ports + 1) * overhead.min()
+    rounds = _least_rounds(collective.kind, topology.ranks, ports + 1) * overhead.min()
     return to_seconds(int(max(farthest, rounds)))
 
 
-def _diameter(
+def _farthest(collective: Collective, away: NDArray[np.float64], place: NDArray[np.int64]) -> float:
+    """Time to the farthest rank that the root must reach, or that must reach it; else of any pair."""
+    kind = KINDS[collective.kind]
+    if kind.target == "peer":
+        return float(away[place[collective.source[0]], place[collective.target[0]]])
+    if kind.source == "root":
+        return float(away[place[collective.source[0]]].max())
+    if kind.target == "root":
+        return float(away[:, place[collective.target[0]]].max())
+    return float(away.max())
+
+
+def _ways(
     topology: Topology, latency: NDArray[np.float64], overhead: NDArray[np.float64], model: str
-) -> float:
+) -> NDArray[np.float64]:
+    """Least time of a message of no bytes between any two ranks, fs; (ranks, ranks)."""
     if model == "store_and_forward":
-        return float(_between_ranks(topology, latency + overhead).max())
+        return _between_ranks(topology, latency + overhead)
     # cut through, a path costs its latencies and its largest overhead: try each as the largest
     nearest = np.full((topology.ranks, topology.ranks), np.inf)
     for largest in np.unique(overhead):
         allowed = np.where(overhead <= largest, latency, np.inf)
         np.minimum(nearest, _between_ranks(topology, allowed) + largest, out=nearest)
     np.fill_diagonal(nearest, 0.0)
-    return float(nearest.max())
+    return nearest
 
 
 def _between_ranks(topology: Topology, weight: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -192,20 +216,39 @@ def _ports(topology: Topology, end: NDArray[np.int32]) -> int:
 
 def _bandwidth(collective: Collective, topology: Topology, place: NDArray[np.int64]) -> float:
     """Bytes that must leave or enter a rank, or all ranks, over the bandwidth with which they can."""
-    links, size = topology.links, collective.size
+    links = topology.links
     nodes = len(topology.nodes)
     out = np.bincount(links.src, weights=links.bandwidth, minlength=nodes)[place]
     into = np.bincount(links.dst, weights=links.bandwidth, minlength=nodes)[place]
-    own = np.zeros(collective.ranks)
-    total = (collective.ranks - 1) * size
-    if collective.kind == "reduce_scatter":
-        np.add.at(own, collective.target, collective.sizes)
-        sent, received = size - own, own
-    elif collective.kind == "allgather":
-        np.add.at(own, collective.source, collective.sizes)
-        sent, received = own, size - own
-    else:
-        sent = received = own + size
-        total *= 2
+    sent, received, total = must_move(collective)
     shares = ((sent, out), (received, into), (total, out.sum()), (total, into.sum()))
-    return max(float(np.max(must / can)) for must, can in shares)
+    with np.errstate(invalid="ignore"):
+        # a rank without links may have nothing to move
+        return max(float(np.nanmax(must / can)) for must, can in shares)
+
+
+def must_move(collective: Collective) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Bytes that each rank must send and receive, and that all must send, by any algorithm.
+
+    A chunk of one rank leaves it once at least, whoever passes it on; a sum is received whole by
+    the rank that wants it, and every other rank gives its part away.
+    """
+    ranks = collective.ranks
+    sent, received = np.zeros(ranks), np.zeros(ranks)
+    moving = collective.source != collective.target
+    moving |= collective.source == EVERY
+    source, target, sizes = (
+        column[moving] for column in (collective.source, collective.target, collective.sizes)
+    )
+    whole = sizes.astype(np.float64)
+    for place, amount in ((source, sent), (target, received)):
+        one = place != EVERY
+        np.add.at(amount, place[one], whole[one])
+        amount += whole[~one].sum()
+    # what a rank is the only source of, it need not receive; the sum that it wants, it need not send
+    from_all, to_all = source == EVERY, target == EVERY
+    np.subtract.at(received, source[to_all & ~from_all], whole[to_all & ~from_all])
+    np.subtract.at(sent, target[from_all & ~to_all], whole[from_all & ~to_all])
+    times = np.where(from_all, ranks - 1, 0) + np.where(to_all, ranks - 1, 0) + (~from_all & ~to_all)
+    total = float((times * whole).sum())
+    return sent, received, total

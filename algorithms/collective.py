@@ -214,7 +214,7 @@ def _all_to_all(ranks: int, size: int, segments: int) -> Collective:
     )
 
 
-def resized(collective: Collective, sizes: Sequence[int] | Sequence[Sequence[int]]) -> Collective:
+def resized(collective: Collective, sizes: Sequence[int | Sequence[int]]) -> Collective:
     """The same chunks with blocks of other sizes.
 
     Parameters
@@ -231,7 +231,7 @@ def resized(collective: Collective, sizes: Sequence[int] | Sequence[Sequence[int
     """
     shape = KINDS[collective.kind]
     if not shape.by_rank or collective.kind == "barrier":
-        raise ScheduleError(f"a {collective.kind} has no sizes by rank", ("sizes",))
+        raise ScheduleError(f"{collective.kind} has no sizes by rank", ("sizes",))
     table = _size_table(collective, sizes)
     owner = collective.source if shape.source == "each" else collective.target
     block = owner.astype(np.int64)
@@ -245,14 +245,14 @@ def resized(collective: Collective, sizes: Sequence[int] | Sequence[Sequence[int
     return replace(collective, sizes=small + (part < larger))
 
 
-def _size_table(collective: Collective, sizes: Sequence[int] | Sequence[Sequence[int]]) -> NDArray[np.int64]:
+def _size_table(collective: Collective, sizes: Sequence[int | Sequence[int]]) -> NDArray[np.int64]:
     """Bytes of each block, flat."""
     ranks, several = collective.ranks, collective.kind == "all_to_all"
     if len(sizes) != ranks:
         raise ScheduleError(f"sizes of {ranks} ranks are needed, found {len(sizes)}", ("sizes",))
     flat: list[int] = []
     for i, entry in enumerate(sizes):
-        row = [entry] if isinstance(entry, int) else list(entry)
+        row: list[int] = [entry] if isinstance(entry, int) else list(entry)
         if isinstance(entry, int) == several:
             wanted = "a row of sizes for each rank" if several else "one size for each rank"
             raise ScheduleError(f"{collective.kind} takes {wanted}", ("sizes", i))

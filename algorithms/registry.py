@@ -164,9 +164,9 @@ def _resolve(name: str, kind: str, ranks: int, options: Mapping[str, Any]) -> _A
 def _check_common(kind: str, ranks: int, option: str, value: Any) -> None:
     """Refuse an option that the collective does not have, or a value out of range."""
     if option == "root" and not KINDS[kind].rooted:
-        raise ScheduleError(f"a {kind} has no root", (option,))
+        raise ScheduleError(f"{kind} has no root", (option,))
     if option == "peer" and KINDS[kind].target != "peer":
-        raise ScheduleError(f"a {kind} has no peer", (option,))
+        raise ScheduleError(f"{kind} has no peer", (option,))
     if option == "sizes":
         return
     _check_whole(option, value)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
@@ -19,7 +20,7 @@ from simulator.scenario.presets import with_preset
 from simulator.scenario.source import At, Block, Source, describe, dotted, plain, written
 from simulator.scenario.units import MAX_LENGTH, needs_unit
 from topologies.overrides import Override
-from topologies.quantities import Bytes
+from topologies.quantities import Bytes, Count, Whole
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -106,7 +107,7 @@ def loads(text: str, name: str = "scenario") -> Scenario:
     values: dict[str, Any] = {}
     errors = [*refused, *_misfits(source)]
     try:
-        values = _validator(*_choices(source)).validate_python(plain(source.root))
+        values = _validator(*_choices(source), _needs_size(source)).validate_python(plain(source.root))
     except ValidationError as error:
         errors += _translated(error.errors(include_url=False, include_input=False), source, refused)
     if errors:
@@ -124,14 +125,21 @@ def _choices(source: Source) -> tuple[str | None, str | None]:
     return kind if kind in TOPOLOGIES else None, algorithm if algorithm in ALGORITHMS else None
 
 
+def _needs_size(source: Source) -> bool:
+    """Say whether M must be written: a barrier has none, and `sizes` tell it."""
+    block = source.find(("collective",))
+    tells = isinstance(block, Block) and "sizes" in block.entries
+    return not tells and source.word(("collective", "kind")) != "barrier"
+
+
 @cache
-def _validator(topology: str | None, algorithm: str | None) -> SchemaValidator:
+def _validator(topology: str | None, algorithm: str | None, needs_size: bool) -> SchemaValidator:
     """Build the validator of a whole scenario on one kind of topology, by one algorithm."""
     keys: dict[str, Parameter | CoreSchema] = {
         **parameters_of(Scenario),
         "name": Parameter(str, required=False),
         "topology": _topology_schema(topology),
-        "collective": _collective_schema(algorithm),
+        "collective": _collective_schema(algorithm, needs_size),
     }
     del keys["source"]
     return SchemaValidator(block_schema(keys))
@@ -156,17 +164,18 @@ def _topology_schema(kind: str | None) -> CoreSchema:
     return block_schema(keys, choose, any_keys=True)
 
 
-def _collective_schema(name: str | None) -> CoreSchema:
+def _collective_schema(name: str | None, needs_size: bool) -> CoreSchema:
     from algorithms.collective import COLLECTIVES
     from algorithms.registry import ALGORITHMS
 
-    def choose(kind: str, algorithm: str, size: int, **options: Any) -> CollectiveChoice:
+    def choose(kind: str, algorithm: str, size: int = 0, **options: Any) -> CollectiveChoice:
         return CollectiveChoice(kind, algorithm, size, options)
 
     keys = {
         "kind": Parameter(Annotated[str, Words(tuple(COLLECTIVES))], required=True),
         "algorithm": Parameter(Annotated[str, Words(tuple(ALGORITHMS))], required=True),
-        "size": Parameter(Bytes, required=True),
+        "size": Parameter(Bytes, required=needs_size),
+        **{option: Parameter(annotation, required=False) for option, annotation in COMMON_OPTIONS.items()},
     }
     # an option of another algorithm is refused by _misfits, whatever it holds
     keys |= {option: Parameter(Any, required=False) for option in _all_options()}
@@ -193,6 +202,12 @@ def options_of(name: str) -> dict[str, Parameter]:
     return {option: known[option] for option in ALGORITHMS[name].options}
 
 
+COMMON_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType(
+    {"root": Whole, "peer": Whole, "segments": Count, "sizes": Sequence[Bytes | Sequence[Bytes]]}
+)
+"""Options of every algorithm, where the collective has them."""
+
+
 def _all_options() -> tuple[str, ...]:
     from algorithms.registry import ALGORITHMS
 
@@ -206,6 +221,8 @@ def _misfits(source: Source) -> Iterator[ScenarioError]:
 
     block = source.find(("collective",))
     kind, name = source.word(("collective", "kind")), source.word(("collective", "algorithm"))
+    if isinstance(block, Block) and {"size", "sizes"} <= block.entries.keys():
+        yield source.error('collective: found both "size" and "sizes"', ("collective", "sizes"), key=True)
     if name is None or name not in ALGORITHMS or not isinstance(block, Block):
         return
     if kind in COLLECTIVES and kind not in ALGORITHMS[name].collectives:

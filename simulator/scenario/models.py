@@ -46,9 +46,9 @@ class CollectiveChoice:
     kind, algorithm : str
         Names in the registries of algorithms.
     size : int
-        M in bytes, the full vector.
+        M in bytes, the full vector; 0 where `sizes` among the options tell it.
     options : mapping
-        The options of the algorithm that were given, lists as tuples.
+        The options that were given, of the algorithm and of every algorithm, lists as tuples.
     """
 
     kind: str

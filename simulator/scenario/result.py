@@ -45,7 +45,7 @@ def as_object(result: Result) -> dict[str, Any]:
         "collective": result.schedule.collective.kind,
         "algorithm": result.schedule.algorithm,
         "fallback": result.schedule.fallback,
-        "size": scenario.collective.size,
+        "size": result.schedule.collective.size,
         "steps": counts.steps,
         "depth": counts.depth,
         "transfers": counts.transfers,

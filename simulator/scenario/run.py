@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from algorithms.bounds import Bounds, lower_bounds
+from algorithms.collective import bus_factor
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
 from algorithms.errors import ProofError
@@ -94,15 +95,13 @@ class Result:
     @property
     def algbw(self) -> float | None:
         """M over time, bytes/s, as nccl-tests define it."""
-        return self.scenario.collective.size / self.time if self.time > 0 else None
+        return self.schedule.collective.size / self.time if self.time > 0 else None
 
     @property
     def busbw(self) -> float | None:
         """Algbw times the share of M that a link must carry, as nccl-tests define it; None at N = 1."""
-        ranks = self.schedule.ranks
-        if ranks == 1 or self.algbw is None:
-            return None
-        return self.algbw * (2 if self.schedule.collective.kind == "allreduce" else 1) * (ranks - 1) / ranks
+        share = bus_factor(self.schedule.collective.kind, self.schedule.ranks)
+        return None if share is None or self.algbw is None else float(self.algbw * share)
 
 
 def run(
@@ -257,7 +256,7 @@ def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) 
     if priced is None:
         return None
     turns = rounds(choice.algorithm, choice.kind, topology.ranks, choice.size, **options)
-    return float(closed_form(turns, priced))
+    return None if turns is None else float(closed_form(turns, priced))
 
 
 def _warnings(scenario: Scenario, topology: Topology) -> Iterator[str]:

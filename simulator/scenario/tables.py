@@ -110,7 +110,7 @@ def _figures(result: Result) -> dict[str, str]:
         "scenario": result.scenario.name,
         "N": str(result.schedule.ranks),
         "algorithm": f"{_algorithm(result)}, {result.schedule.collective.kind}",
-        "size": format_bytes(result.scenario.collective.size),
+        "size": format_bytes(result.schedule.collective.size),
         "steps": str(result.counts.steps),
         "time": format_time(result.time),
         "closed form": NOTHING if result.analytic is None else format_time(result.analytic),
