@@ -37,6 +37,7 @@ def assemble(
     *,
     algorithm: str = "",
     fallback: str | None = None,
+    switches: int = 0,
 ) -> Schedule:
     """Schedule of one channel from an algorithm's generator of steps.
 
@@ -65,6 +66,7 @@ def assemble(
             None if single else chunk,
             algorithm,
             fallback,
+            switches,
         )
     )
 
@@ -192,8 +194,8 @@ def _as_ranges(
 def _check_ends(schedule: Schedule) -> None:
     checks = (
         (schedule.src == schedule.dst, "rank {src} sends to itself"),
-        ((schedule.src < 0) | (schedule.src >= schedule.ranks), "there is no rank {src} to send"),
-        ((schedule.dst < 0) | (schedule.dst >= schedule.ranks), "there is no rank {dst} to receive"),
+        ((schedule.src < 0) | (schedule.src >= schedule.nodes), "there is no rank {src} to send"),
+        ((schedule.dst < 0) | (schedule.dst >= schedule.nodes), "there is no rank {dst} to receive"),
     )
     for wrong, text in checks:
         if wrong.any():
@@ -237,7 +239,7 @@ def _check_modes(schedule: Schedule) -> None:
             rank, at = divmod(int(both[0]), schedule.collective.chunks)
             step = int(schedule.step[start])
             raise ScheduleError(
-                f"step {step}: chunk {at} at rank {rank} is both copied and reduced into",
+                f"step {step}: chunk {at} at {schedule.node_name(rank)} is both copied and reduced into",
                 step=step,
                 rank=rank,
                 chunk=at,

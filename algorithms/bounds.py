@@ -39,7 +39,7 @@ class Bounds:
     bandwidth : float
         What a rank, or all ranks together, must send or receive.
     reduction : float
-        (N - 1)/N M / gamma, or 0 where reducing is free.
+        (N - 1)/N M / gamma, or 0 where reducing is free, or switches can do it.
     """
 
     latency: float
@@ -142,7 +142,7 @@ def lower_bounds(
     slack = to_seconds(messages)
     alpha = float((topology.links.latency + topology.links.overhead).min(initial=np.inf))
     reduced = 0.0
-    if reduction is not None and (collective.source == EVERY).any():
+    if reduction is not None and (collective.source == EVERY).any() and not topology.reduces:
         reduced = (collective.ranks - 1) * collective.size / collective.ranks / reduction
     return Bounds(
         latency=_latency(collective, topology, model, place),
@@ -221,7 +221,9 @@ def _bandwidth(collective: Collective, topology: Topology, place: NDArray[np.int
     out = np.bincount(links.src, weights=links.bandwidth, minlength=nodes)[place]
     into = np.bincount(links.dst, weights=links.bandwidth, minlength=nodes)[place]
     sent, received, total = must_move(collective)
-    shares = ((sent, out), (received, into), (total, out.sum()), (total, into.sum()))
+    # what switches sum or copy, a rank sends once and no other rank again
+    totals = (sent.sum(), received.sum()) if topology.reduces else (total, total)
+    shares = ((sent, out), (received, into), (totals[0], out.sum()), (totals[1], into.sum()))
     with np.errstate(invalid="ignore"):
         # a rank without links may have nothing to move
         return max(float(np.nanmax(must / can)) for must, can in shares)

@@ -11,6 +11,7 @@ import numpy as np
 
 from algorithms.collective import check_same_ranks
 from algorithms.schedule import expand
+from topologies.errors import TopologyError
 from topologies.routing import direct_links, distances, parallel_links, ways
 
 if TYPE_CHECKING:
@@ -58,16 +59,37 @@ def congestion_factor(
     size = schedule.collective.size
     if size == 0:
         return None
-    place = np.arange(topology.ranks) if placement is None else placement
-    ends = place[schedule.src] * topology.ranks + place[schedule.dst]
+    place = places(schedule, topology, placement)
+    ends = place[schedule.src] * len(topology.nodes) + place[schedule.dst]
     pairs, pair = np.unique(ends, return_inverse=True)
-    shares = path_shares(topology, pairs // topology.ranks, pairs % topology.ranks)
+    shares = path_shares(topology, pairs // len(topology.nodes), pairs % len(topology.nodes))
     weight = schedule.sizes().astype(np.float64)
     worst = 0.0
     for start, stop in schedule.step_bounds():
         carried = np.bincount(pair.ravel()[start:stop], weights=weight[start:stop], minlength=len(pairs))
         worst += float((shares @ carried.astype(np.float64)).max(initial=0.0))
     return worst / size
+
+
+def places(
+    schedule: Schedule, topology: Topology, placement: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """The topology's node of each rank of a schedule, and of each switch that takes part in it.
+
+    Raises
+    ------
+    TopologyError
+        If such a switch is not there, or does not reduce.
+    """
+    ranks = np.arange(topology.ranks) if placement is None else placement
+    if not schedule.switches:
+        return ranks
+    used = np.unique(np.concatenate([schedule.src, schedule.dst]))
+    for switch in used[used >= topology.ranks].tolist():
+        if switch not in topology.reduces:
+            known = topology.nodes[switch] if switch < len(topology.nodes) else switch - topology.ranks
+            raise TopologyError(f"the schedule reduces in switch {known}, but there is none that reduces")
+    return np.concatenate([ranks, topology.ranks + np.arange(schedule.switches)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

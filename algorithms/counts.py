@@ -29,11 +29,11 @@ class Counts:
     transfers : int
         Messages.
     bytes_sent_max, bytes_sent_total : int
-        By the busiest rank; by all.
+        By the busiest rank; by all, and by switches that take part.
     bytes_reduced_max, bytes_reduced_total : int
-        Bytes that arrive to be reduced, at the busiest rank; at all.
+        Bytes that arrive to be reduced, at the busiest rank; at all, and at switches.
     messages_max : int
-        Most messages that a rank sends, or receives.
+        Most messages that a rank, or a switch, sends or receives.
     staged : int
         Cells (rank, chunk) written in a step in which their rank also sends that chunk.
     """
@@ -60,25 +60,25 @@ def count(schedule: Schedule) -> Counts:
     """
     sizes = schedule.sizes()
     reduced = schedule.mode == REDUCE
-    sent = _per_rank(schedule.src, sizes, schedule.ranks)
-    summed = _per_rank(schedule.dst[reduced], sizes[reduced], schedule.ranks)
+    sent = _per_node(schedule.src, sizes, schedule.nodes)
+    summed = _per_node(schedule.dst[reduced], sizes[reduced], schedule.nodes)
     depth, staged = _depth_and_staged(schedule, number_cells(schedule))
     return Counts(
         steps=schedule.steps,
         depth=depth,
         transfers=len(schedule),
-        bytes_sent_max=max(sent),
+        bytes_sent_max=max(sent[: schedule.ranks]),
         bytes_sent_total=sum(sent),
-        bytes_reduced_max=max(summed),
+        bytes_reduced_max=max(summed[: schedule.ranks]),
         bytes_reduced_total=sum(summed),
         messages_max=max(int(np.bincount(end).max(initial=0)) for end in (schedule.src, schedule.dst)),
         staged=staged,
     )
 
 
-def _per_rank(rank: NDArray[np.int32], sizes: NDArray[np.int64], ranks: int) -> list[int]:
-    total = np.zeros(ranks, dtype=np.int64)
-    np.add.at(total, rank, sizes)
+def _per_node(node: NDArray[np.int32], sizes: NDArray[np.int64], nodes: int) -> list[int]:
+    total = np.zeros(nodes, dtype=np.int64)
+    np.add.at(total, node, sizes)
     return list(map(int, total))
 
 

@@ -49,9 +49,11 @@ def find_placement(schedule: Schedule, topology: Topology) -> NDArray[np.int64]:
     Raises
     ------
     ScheduleError
-        If the topology has another number of ranks, or more than 64.
+        If the topology has another number of ranks, or more than 64, or if switches take part.
     """
     check_same_ranks(schedule.collective, topology)
+    if schedule.switches:
+        raise ScheduleError("placement: auto cannot move ranks away from their switches", ("placement",))
     if topology.ranks > MOST_RANKS:
         raise ScheduleError(
             f"placement: auto searches up to {MOST_RANKS} ranks, found {topology.ranks}", ("placement",)

@@ -61,6 +61,20 @@ def platforms(
     return tuple(found)
 
 
+def link_platforms(
+    topology: Topology,
+    reduction: float | None = None,
+    mode: Literal["after", "streamed"] = "after",
+) -> tuple[Platform, ...] | None:
+    """Price of a single link, for schedules that go from link to link; None where links differ."""
+    every = np.arange(len(topology.links), dtype=np.int32)
+    kinds = _kinds(topology, every)
+    if len(kinds) != 1:
+        return None
+    bandwidth, latency, overhead = kinds.pop()
+    return (Platform(latency, bandwidth, overhead, reduction, mode),)
+
+
 def _nearest(
     topology: Topology,
     members: NDArray[np.int64],

@@ -49,8 +49,8 @@ class Cells:
 def number_cells(schedule: Schedule) -> Cells:
     """Cells of a schedule: all of them, or only those that are held, moved or demanded."""
     collective = schedule.collective
-    if schedule.ranks * collective.chunks <= _DENSE_CELLS:
-        return Cells(schedule.ranks * collective.chunks, None, collective.chunks)
+    if schedule.nodes * collective.chunks <= _DENSE_CELLS:
+        return Cells(schedule.nodes * collective.chunks, None, collective.chunks)
     row, chunk = schedule.moves()
     places = [
         collective.initial(),
@@ -127,11 +127,12 @@ def diagnose(schedule: Schedule, chunk: int) -> ProofError:
         arrivals = []
         for src, dst, mode in transfers:
             if src not in state:
-                text = f"step {step}: rank {src} sends chunk {chunk} to rank {dst} but holds nothing of it"
+                ends = [schedule.node_name(end) for end in (src, dst)]
+                text = f"step {step}: {ends[0]} sends chunk {chunk} to {ends[1]} but holds nothing of it"
                 return ProofError(text, step=step, rank=src, chunk=chunk)
             arrivals.append((src, dst, mode, state[src]))
             last_write[dst] = (step, src)
-        error = _apply(state, step, chunk, arrivals)
+        error = _apply(schedule, state, step, chunk, arrivals)
         if error is not None:
             return error
     return _wrong_end(schedule, chunk, state, last_write)
@@ -148,6 +149,7 @@ def _steps_of(schedule: Schedule, chunk: int) -> list[tuple[int, list[tuple[int,
 
 
 def _apply(
+    schedule: Schedule,
     state: dict[int, Counter[int]],
     step: int,
     chunk: int,
@@ -159,14 +161,15 @@ def _apply(
             merged = state.get(dst, Counter()) + content
             twice = sorted(rank for rank, times in merged.items() if times > 1)
             if twice:
+                ends = [schedule.node_name(end) for end in (dst, src)]
                 text = (
-                    f"step {step}: rank {dst} adds chunk {chunk} from rank {src} and counts "
+                    f"step {step}: {ends[0]} adds chunk {chunk} from {ends[1]} and counts "
                     f"the contribution of {_names(twice)} twice"
                 )
                 return ProofError(text, step=step, rank=dst, chunk=chunk)
             state[dst] = merged
         elif copied.setdefault(dst, content) != content:
-            text = f"step {step}: rank {dst} is sent two different copies of chunk {chunk}"
+            text = f"step {step}: {schedule.node_name(dst)} is sent two different copies of chunk {chunk}"
             return ProofError(text, step=step, rank=dst, chunk=chunk)
         else:
             state[dst] = content
@@ -190,7 +193,7 @@ def _wrong_end(
     step = None
     if rank in last_write:
         step, src = last_write[rank]
-        text += f"; the last write there was in step {step}, from rank {src}"
+        text += f"; the last write there was in step {step}, from {schedule.node_name(src)}"
     else:
         text += "; nothing was ever written there"
     return ProofError(text, step=step, rank=rank, chunk=chunk)

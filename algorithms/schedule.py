@@ -70,6 +70,9 @@ class Schedule:
         Its name.
     fallback : str or None
         What was done because N did not fit the algorithm ("fold", "hybrid"), or None.
+    switches : int
+        Switches that take part, numbered from N: they hold nothing at first, so that what is first
+        reduced into one is only stored.
     """
 
     collective: Collective
@@ -83,6 +86,7 @@ class Schedule:
     index: NDArray[np.int32] | None = None
     algorithm: str = ""
     fallback: str | None = None
+    switches: int = 0
 
     def __len__(self) -> int:
         return len(self.step)
@@ -93,9 +97,18 @@ class Schedule:
         return self.collective.ranks
 
     @property
+    def nodes(self) -> int:
+        """Number of ranks and switches that may send and receive."""
+        return self.collective.ranks + self.switches
+
+    @property
     def steps(self) -> int:
         """Number of steps of the longest channel."""
         return int(self.step.max()) + 1 if len(self) else 0
+
+    def node_name(self, node: int) -> str:
+        """Name of a rank, or of a switch that takes part, for people."""
+        return f"rank {node}" if node < self.ranks else f"switch {node - self.ranks}"
 
     def step_bounds(self) -> list[tuple[int, int]]:
         """Rows [start, stop) of each step that has transfers."""

@@ -72,14 +72,14 @@ def trace(schedule: Schedule) -> Iterator[TracedStep]:
     ((0, 1), (2, 3), (4, 5), (6, 7)) 1 1
     """
     sizes, bytes_of = schedule.sizes(), schedule.collective.sizes
-    live = np.zeros((schedule.ranks, schedule.collective.chunks), dtype=bool)
+    live = np.zeros((schedule.nodes, schedule.collective.chunks), dtype=bool)
     live[schedule.collective.initial()] = True
     for start, stop in schedule.step_bounds():
         row, chunk = schedule.moves(start, stop)
         away = schedule.mode[row] == REDUCE
         live[schedule.src[row[away]], chunk[away]] = False
         live[schedule.dst[row], chunk] = True
-        held = live @ bytes_of
+        held = live[: schedule.ranks] @ bytes_of
         for channel in np.unique(schedule.channel[start:stop]):
             rows = start + np.flatnonzero(schedule.channel[start:stop] == channel)
             yield TracedStep(

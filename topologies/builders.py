@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal
 
@@ -13,7 +13,7 @@ from topologies.errors import TopologyError
 from topologies.quantities import Bandwidth, Count, Time, Whole
 from topologies.shapes import Shape, connect
 from topologies.topology import Topology
-from topologies.wiring import Wire, Wiring, check_wire
+from topologies.wiring import Wire, Wiring, check_wire, switch_reduces
 
 
 def _check_direction(direction: str, at: tuple[str | int, ...]) -> None:
@@ -21,11 +21,19 @@ def _check_direction(direction: str, at: tuple[str | int, ...]) -> None:
         raise TopologyError(f'direction must be both or one, found "{direction}"', at)
 
 
-def _flat(kind: str, ranks: int, shape: Shape, wire: Wire, dims: tuple[int, ...] | None = None) -> Topology:
+def _flat(
+    kind: str,
+    ranks: int,
+    shape: Shape,
+    wire: Wire,
+    dims: tuple[int, ...] | None = None,
+    *,
+    reduces: bool = False,
+) -> Topology:
     check_wire(wire.bandwidth, wire.latency, wire.overhead)
     wiring = Wiring(ranks)
     connect(wiring, range(ranks), shape, wire)
-    return wiring.topology(kind, dims or (ranks,), (wire.level,))
+    return wiring.topology(kind, dims or (ranks,), (wire.level,), reduces=reduces)
 
 
 def ring(
@@ -88,26 +96,43 @@ def full_mesh(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead:
     return _flat("full_mesh", ranks, "full_mesh", Wire(bandwidth, latency, overhead, "full_mesh"))
 
 
-def crossbar(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
+def crossbar(
+    ranks: Count,
+    bandwidth: Bandwidth,
+    latency: Time = 0.0,
+    overhead: Time = 0.0,
+    switch: Literal["forwards", "reduces"] = "forwards",
+) -> Topology:
     """One switch, with an up and a down link per rank.
 
     With overhead = alpha and latency 0, under cut_through, it is the textbook's one-port
     full-duplex machine: a message of S bytes takes alpha + S / bandwidth.
+
+    Parameters
+    ----------
+    ranks : int
+        N.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
+    switch : {'forwards', 'reduces'}
+        Whether the switch also sums what passes, and copies it to several ranks.
 
     Examples
     --------
     >>> len(crossbar(8, bandwidth=64e9).links)
     16
     """
-    return _flat("crossbar", ranks, "switch", Wire(bandwidth, latency, overhead, "crossbar"))
+    wire = Wire(bandwidth, latency, overhead, "crossbar")
+    return _flat("crossbar", ranks, "switch", wire, reduces=switch_reduces(switch))
 
 
 @dataclass(frozen=True, slots=True)
 class CustomNodes:
-    """Nodes of a custom topology: ranks 0..ranks-1, and switches by name."""
+    """Nodes of a custom topology: ranks 0..ranks-1, and switches by name, of which some may reduce."""
 
     ranks: Count
     switches: Sequence[str] = ()
+    reduces: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +180,11 @@ def custom(nodes: CustomNodes, links: Sequence[CustomLink]) -> Topology:
         wiring.add(known[link.src], known[link.dst], wire, link.count)
         if link.direction == "both":
             wiring.add(known[link.dst], known[link.src], wire, link.count)
-    return wiring.topology("custom", (nodes.ranks,), tuple(levels))
+    for i, name in enumerate(nodes.reduces):
+        if name not in wiring.switches:
+            raise TopologyError(f'there is no switch "{name}" to reduce', ("nodes", "reduces", i))
+    built = wiring.topology("custom", (nodes.ranks,), tuple(levels))
+    return replace(built, reduces=tuple(sorted({wiring.switches[name] for name in nodes.reduces})))
 
 
 def _missing(end: int | str, known: Iterable[int | str], ranks: int) -> str:

@@ -7,7 +7,7 @@ them by a hash of their numbers (equal-cost multipath), the same in every run.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from topologies.errors import TopologyError
 from topologies.quantities import Bandwidth, Count, Ratio, Time
 from topologies.shapes import pairs
 from topologies.topology import Topology
-from topologies.wiring import Wire, Wiring, check_wire
+from topologies.wiring import Wire, Wiring, check_wire, switch_reduces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,6 +41,7 @@ def fat_tree(
     oversubscription: Ratio = 1.0,
     aggregation: Tier | None = None,
     core: Tier | None = None,
+    switch: Literal["forwards", "reduces"] = "forwards",
 ) -> Topology:
     """Three tiers of k-port switches with k^3/4 hosts (Al-Fares, Loukissas and Vahdat 2008).
 
@@ -57,6 +58,8 @@ def fat_tree(
         Bandwidth of the hosts under an edge switch over that of its uplinks.
     aggregation, core : Tier, optional
         Links between edge and aggregation switches, and between aggregation and core.
+    switch : {'forwards', 'reduces'}
+        Whether the switches also sum what passes.
 
     Examples
     --------
@@ -81,7 +84,13 @@ def fat_tree(
     _join(wiring, edges[:, :, None], aggregations[:, None, :], pod_wire)
     # the i-th aggregation switch of every pod meets the i-th row of cores
     _join(wiring, aggregations[:, :, None], cores[None, :, :], core_wire)
-    return wiring.topology("fat_tree", (half, half, k), ("edge", "aggregation", "core"), spread="hash")
+    return wiring.topology(
+        "fat_tree",
+        (half, half, k),
+        ("edge", "aggregation", "core"),
+        spread="hash",
+        reduces=switch_reduces(switch),
+    )
 
 
 def leaf_spine(
@@ -93,6 +102,7 @@ def leaf_spine(
     overhead: Time = 0.0,
     oversubscription: Ratio = 1.0,
     uplink: Tier | None = None,
+    switch: Literal["forwards", "reduces"] = "forwards",
 ) -> Topology:
     """Two tiers: every leaf switch has its hosts below it and is joined to every spine switch.
 
@@ -107,6 +117,8 @@ def leaf_spine(
         hosts x bandwidth / (spines x oversubscription).
     uplink : Tier, optional
         Links between leaves and spines, if not by that rule.
+    switch : {'forwards', 'reduces'}
+        Whether the switches also sum what passes.
 
     Examples
     --------
@@ -123,7 +135,9 @@ def leaf_spine(
     under = _switches(wiring, "leaf", leaves)
     _join(wiring, np.arange(wiring.ranks).reshape(leaves, hosts), under[:, None], leaf_wire)
     _join(wiring, under[:, None], _switches(wiring, "spine", spines), up_wire)
-    return wiring.topology("leaf_spine", (hosts, leaves), ("leaf", "uplink"), spread="hash")
+    return wiring.topology(
+        "leaf_spine", (hosts, leaves), ("leaf", "uplink"), spread="hash", reduces=switch_reduces(switch)
+    )
 
 
 def dragonfly(

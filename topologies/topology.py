@@ -71,6 +71,8 @@ class Topology:
     spread : {'first', 'hash'}
         Of several next links on shortest paths a message takes the first, or the one that a
         hash of its source and destination picks.
+    reduces : tuple of int
+        Nodes of the switches that also reduce what passes, and copy it to several links.
     """
 
     kind: str
@@ -80,6 +82,7 @@ class Topology:
     levels: tuple[str, ...]
     links: Links = field(repr=False)
     spread: Literal["first", "hash"] = "first"
+    reduces: tuple[int, ...] = ()
 
     @property
     def graph(self) -> Graph:

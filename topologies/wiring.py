@@ -129,8 +129,10 @@ class Wiring:
         dims: Sequence[int],
         levels: Sequence[str],
         spread: Literal["first", "hash"] = "first",
+        *,
+        reduces: bool = False,
     ) -> Topology:
-        """The finished topology.
+        """The finished topology; with `reduces`, all its switches reduce.
 
         Raises
         ------
@@ -140,7 +142,9 @@ class Wiring:
         if prod(dims) != self.ranks:
             raise TopologyError(f"dims {tuple(dims)} do not multiply to {self.ranks} ranks")
         nodes: tuple[Hashable, ...] = (*range(self.ranks), *self.switches)
-        return Topology(kind, self.ranks, tuple(dims), nodes, tuple(levels), self._columns(levels), spread)
+        able = tuple(self.switches.values()) if reduces else ()
+        columns = self._columns(levels)
+        return Topology(kind, self.ranks, tuple(dims), nodes, tuple(levels), columns, spread, able)
 
     def _columns(self, levels: Sequence[str]) -> Links:
         nodes = self.ranks + len(self.switches)
@@ -167,3 +171,16 @@ class Wiring:
             level[order].astype(np.int32),
             columns[3][order].astype(np.int64),
         )
+
+
+def switch_reduces(switch: str) -> bool:
+    """What a builder's parameter `switch` says of its switches.
+
+    Raises
+    ------
+    TopologyError
+        If it is neither word.
+    """
+    if switch not in ("forwards", "reduces"):
+        raise TopologyError(f'switch must be forwards or reduces, found "{switch}"', ("switch",))
+    return switch == "reduces"

@@ -10,14 +10,28 @@ from algorithms.catalogue.bruck import BRUCK
 from algorithms.catalogue.direct import DIRECT
 from algorithms.catalogue.exchange import EXCHANGE
 from algorithms.catalogue.halving import HALVING
+from algorithms.catalogue.in_network import IN_NETWORK
 from algorithms.catalogue.modern import MODERN
+from algorithms.catalogue.ordered import ORDERED
+from algorithms.catalogue.rabenseifner import RABENSEIFNER
 from algorithms.catalogue.ring import RINGS
 from algorithms.catalogue.trees import TREES
 
 FLAT: Mapping[str, Algorithm] = MappingProxyType(
     {
         algorithm.name: algorithm
-        for family in (RINGS, HALVING, DIRECT, TREES, BRUCK, EXCHANGE, MODERN)
+        for family in (
+            RINGS,
+            HALVING,
+            RABENSEIFNER,
+            DIRECT,
+            TREES,
+            BRUCK,
+            EXCHANGE,
+            ORDERED,
+            MODERN,
+            IN_NETWORK,
+        )
         for algorithm in family
     }
 )

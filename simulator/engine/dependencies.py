@@ -78,7 +78,7 @@ def _step_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
     count = len(schedule)
     lane = np.stack([schedule.src, schedule.dst], axis=1)
     if schedule.channel.any():
-        lane = lane + (schedule.channel.astype(np.int64) * schedule.ranks)[:, None]
+        lane = lane + (schedule.channel.astype(np.int64) * schedule.nodes)[:, None]
     flat = lane.ravel()
     # numpy sorts 16-bit keys by radix, in one pass
     order = np.argsort(flat.astype(np.uint16) if count and flat.max() < 1 << 16 else flat, kind="stable")
@@ -97,9 +97,9 @@ def _step_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
     offsets = np.append(starts, len(flat)).astype(np.int32)
     member: NDArray[np.integer] = row
     if len(late):
-        delay_group = np.full(schedule.ranks, -1, dtype=np.int32)
+        delay_group = np.full(schedule.nodes, -1, dtype=np.int32)
         delay_group[late] = len(starts) + np.arange(len(late))
-        waited = np.where(waited < 0, delay_group[lane % schedule.ranks], waited)
+        waited = np.where(waited < 0, delay_group[lane % schedule.nodes], waited)
         offsets = np.concatenate([offsets, len(flat) + 1 + np.arange(len(late))])
         member = np.concatenate([row, count + np.arange(len(late))])
     some = np.flatnonzero(waited.ravel() >= 0)
@@ -138,7 +138,7 @@ def _dataflow_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
     pairs = np.unique(np.stack([row[some], group.ravel()[some]], axis=1), axis=0)
     groups, member = expand(bounds[:, 0], bounds[:, 1] - bounds[:, 0])
     offsets = np.searchsorted(groups, np.arange(len(bounds) + 1))
-    delay_group = np.full(schedule.ranks, -1, dtype=np.int64)
+    delay_group = np.full(schedule.nodes, -1, dtype=np.int64)
     delay_group[late] = len(bounds) + np.arange(len(late))
     held_back = np.flatnonzero(delay_group[schedule.src] >= 0)
     rows = np.concatenate([pairs[:, 0], held_back])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from algorithms.congestion import places
 from algorithms.errors import ScheduleError
 from algorithms.placement import find_placement
 from algorithms.schedule import REDUCE, expand
@@ -39,7 +40,8 @@ def lower(
 ) -> Plan:
     """Plan of a schedule on a topology.
 
-    A transfer walks the links of its route and, if it reduces, the reducer of its destination.
+    A transfer walks the links of its route and, if it reduces, the reducer of its destination; a
+    switch that reduces has none, it keeps up with its links.
     A hop over a link holds it for overhead + bytes / bandwidth, then takes its latency; each of
     the three is rounded to femtoseconds, half to even, before they are added.
 
@@ -66,7 +68,7 @@ def lower(
     """
     network = network or Network()
     place = placement(schedule, topology, network)
-    walk = _walk(schedule, topology, network, place, reduction)
+    walk = _walk(schedule, topology, network, places(schedule, topology, place), reduction)
     late = _late_ranks(schedule, delay or {})
     edges = dependencies(schedule, network.sync, np.array(list(late), dtype=np.int64))
     resources = _resources(topology, reduction, place, list(late))
@@ -119,7 +121,10 @@ def _walk(
     links = way.hops()[pair]
     if network.direct_links_only and (links > 1).any():
         raise _indirect(schedule, links, int(np.argmax(links > 1)))
-    reduces = (schedule.mode == REDUCE) if reduction is not None else np.zeros(len(schedule), dtype=bool)
+    reduces = np.zeros(len(schedule), dtype=bool)
+    if reduction is not None:
+        # a switch that reduces keeps up with its links
+        reduces = (schedule.mode == REDUCE) & (schedule.dst < schedule.ranks)
     count = links + reduces
     first = np.cumsum(count) - count
     row, at = expand(way.offsets[pair], links)
@@ -147,8 +152,9 @@ def _routes(
     schedule: Schedule, topology: Topology, place: NDArray[np.int64]
 ) -> tuple[Routes, NDArray[np.int64]]:
     """Routes of the distinct pairs of ranks, and which of them each transfer takes."""
-    pairs, pair = unique_inverse(place[schedule.src] * topology.ranks + place[schedule.dst])
-    return routes(topology, pairs // topology.ranks, pairs % topology.ranks), pair
+    nodes = len(topology.nodes)
+    pairs, pair = unique_inverse(place[schedule.src] * nodes + place[schedule.dst])
+    return routes(topology, pairs // nodes, pairs % nodes), pair
 
 
 def unique_inverse(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

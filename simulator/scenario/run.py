@@ -12,10 +12,10 @@ from algorithms.bounds import Bounds, lower_bounds
 from algorithms.collective import bus_factor
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
-from algorithms.errors import ProofError
-from algorithms.platform import platforms
+from algorithms.errors import ProofError, ScheduleError
+from algorithms.platform import link_platforms, platforms
 from algorithms.proof import prove
-from algorithms.registry import build, dimensions, rounds
+from algorithms.registry import ALGORITHMS, build, dimensions, rounds
 from algorithms.rounds import closed_form
 from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
@@ -24,6 +24,7 @@ from simulator.scenario.load import load
 from topologies.errors import CollsimError, TopologyError
 from topologies.overrides import override
 from topologies.registry import TOPOLOGIES
+from topologies.trees import aggregation_tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -203,7 +204,23 @@ def _options(scenario: Scenario, topology: Topology) -> dict[str, Any]:
     options = dict(scenario.collective.options)
     if scenario.collective.algorithm == "hierarchical":
         options.setdefault("dims", topology.dims)
+    if scenario.collective.algorithm == "in_network" and "tree" not in options:
+        options["tree"] = _aggregation_tree(scenario, topology)
     return options
+
+
+def _aggregation_tree(scenario: Scenario, topology: Topology) -> tuple[int, ...]:
+    """The topology's tree of reducing switches, its leaves named as the schedule's ranks."""
+    tree = aggregation_tree(topology)
+    if tree is None:
+        message = (
+            "in_network needs switches that reduce above all ranks, e.g. a crossbar with switch: reduces"
+        )
+        raise ScheduleError(message, ("algorithm",))
+    place = scenario.network.placement
+    if place is None or isinstance(place, str) or sorted(place) != list(range(topology.ranks)):
+        return tree
+    return (*(tree[rank] for rank in place), *tree[topology.ranks :])
 
 
 def _judge(
@@ -245,14 +262,12 @@ def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) 
     choice, options, reduction = scenario.collective, _options(scenario, topology), scenario.reduction
     if reduction is not None and len(set(reduction.rates(topology.ranks).tolist())) > 1:
         return None
-    priced = platforms(
-        topology,
-        dimensions(choice.algorithm, topology.ranks, options),
-        scenario.network.model,
-        reduction.bandwidth if reduction else None,
-        reduction.mode if reduction else "after",
-        place,
-    )
+    reducer = (reduction.bandwidth if reduction else None, reduction.mode if reduction else "after")
+    if ALGORITHMS[choice.algorithm].ideal == "switch":
+        priced = link_platforms(topology, *reducer)
+    else:
+        dims = dimensions(choice.algorithm, topology.ranks, options)
+        priced = platforms(topology, dims, scenario.network.model, *reducer, place)
     if priced is None:
         return None
     turns = rounds(choice.algorithm, choice.kind, topology.ranks, choice.size, **options)

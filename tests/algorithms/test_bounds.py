@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from algorithms import Schedule, build, lower_bounds, make_collective, textbook_bounds
+from algorithms import ALGORITHMS, Schedule, build, lower_bounds, make_collective, textbook_bounds
 from algorithms.bounds import ceil_log
 from simulator.engine.lower import lower
 from simulator.engine.network import Mode, Model, Network, Reduction, Sync
@@ -24,11 +24,14 @@ from topologies import (
     Topology,
     crossbar,
     custom,
+    fat_tree,
     full_mesh,
     hypercube,
+    leaf_spine,
     multilevel,
     ring,
 )
+from topologies.trees import aggregation_tree
 
 B, ALPHA = 64e9, 1e-6
 
@@ -170,6 +173,16 @@ def small_topologies(overhead: float) -> dict[int, list[Topology]]:
     }
 
 
+def switches_that_reduce(overhead: float) -> dict[int, list[Topology]]:
+    """By number of ranks."""
+    link = (B, ALPHA, overhead)
+    return {
+        3: [crossbar(3, *link, switch="reduces")],
+        6: [leaf_spine(2, 3, 2, *link, switch="reduces"), crossbar(6, *link, switch="reduces")],
+        16: [fat_tree(4, *link, switch="reduces")],
+    }
+
+
 def busiest(schedule: Schedule) -> int:
     return int(max(np.bincount(end, minlength=1).max() for end in (schedule.src, schedule.dst)))
 
@@ -178,11 +191,16 @@ def busiest(schedule: Schedule) -> int:
 @pytest.mark.parametrize(("name", "kind"), KINDS)
 def test_nothing_beats_the_best_bound(name: str, kind: str, model: Model) -> None:
     rng = np.random.default_rng(sum(map(ord, name + kind + model)))
-    for ranks, topologies in small_topologies(float(rng.choice([0.0, 3e-7]))).items():
+    overhead = float(rng.choice([0.0, 3e-7]))
+    in_switches = ALGORITHMS[name].ideal == "switch"
+    places = switches_that_reduce(overhead) if in_switches else small_topologies(overhead)
+    for ranks, topologies in places.items():
         for topology in topologies:
             sizes = rng.choice([0, 1, 1001, 2**26], 3, replace=False).tolist()
             for size in [0] if kind == "barrier" else sizes:
                 options: dict[str, Any] = rng.choice(variants(name, kind, ranks))
+                if in_switches:
+                    options = {"tree": aggregation_tree(topology)}
                 schedule = build(name, kind, ranks, size, **options)
                 check(schedule, topology, model, rng)
 

@@ -51,6 +51,8 @@ def ideal(name: str, ranks: int, dims: Sequence[int]) -> Topology:
         return multilevel([Level(f"level{i}", p, "full_mesh", *link(i)) for i, p in enumerate(dims)])
     if kind == "crossbar":
         return crossbar(ranks, BANDWIDTH, latency=0.0, overhead=OVERHEAD)
+    if kind == "switch":
+        return crossbar(ranks, *link(0), switch="reduces")
     if kind == "ring":
         return ring(ranks, *link(0))
     if kind == "hypercube" and is_power_of_two(ranks):
@@ -132,7 +134,7 @@ def choices(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
     if name in HALVING:
         return [{"order": "far"}, {"order": "near"}]
     if name != "hierarchical":
-        return variants(name, kind, ranks)
+        return variants(name, kind, ranks)[: 1 if ALGORITHMS[name].ideal == "switch" else None]
     pairs = [(p, ranks // p) for p in range(1, ranks + 1) if ranks % p == 0]
     every = [{"dims": list(dims)} for dims in pairs]
     every += [{"dims": list(dims), "algorithms": ["direct", "recursive_doubling"]} for dims in pairs[1:2]]

@@ -12,6 +12,7 @@ import pytest
 
 import algorithms.proof
 from algorithms import COPY, REDUCE, Schedule, ScheduleError, assemble, build, count, make_collective, prove
+from algorithms import collective as collectives
 from algorithms.assembly import settled
 from algorithms.collective import EVERY
 from algorithms.schedule import Ranges
@@ -63,6 +64,7 @@ def schedule_of(rows: Sequence[Row], like: Schedule) -> Schedule:
         mode.astype(np.uint8),
         index,
         "mutant",
+        switches=like.switches,
     )
     return settled(raw)
 
@@ -164,13 +166,21 @@ def test_agrees_with_the_reference_on_every_mutant(name: str, kind: str, mutatio
             if error is not None:
                 caught += 1
                 check_place(error, mutant, rows[at], schedule)
-    deepest = max(count(schedule).depth for schedule in samples(name, kind))
-    assert caught >= (0 if can_be_harmless(kind, mutation, deepest) else 1)
+    assert caught >= (0 if can_be_harmless(kind, mutation, list(samples(name, kind))) else 1)
 
 
-def can_be_harmless(kind: str, mutation: str, depth: int) -> bool:
+def can_be_harmless(kind: str, mutation: str, schedules: Sequence[Schedule]) -> bool:
     """A copy may come twice or be added to nothing; what nothing depends on may come at any time."""
-    if kind == "allgather" and mutation in ("repeated later", "repeated at once", "wrong mode"):
+    depth = max(count(schedule).depth for schedule in schedules)
+    if mutation == "wrong chunk" and all(schedule.collective.chunks == 1 for schedule in schedules):
+        return True  # there is no other
+    if mutation == "wrong mode" and any(schedule.switches for schedule in schedules):
+        return True  # what comes first into a switch is stored, whatever its mode
+    if collectives.KINDS[kind].source != "every" and mutation in (
+        "repeated later",
+        "repeated at once",
+        "wrong mode",
+    ):
         return True
     return depth == 1 and mutation in ("earlier", "later", "wrong chunk")
 
@@ -179,7 +189,7 @@ def samples(name: str, kind: str) -> Iterator[Schedule]:
     for ranks in (3, 4, 6):
         every = variants(name, kind, ranks)
         for options in (every[0], every[ranks % len(every)], every[-1]):
-            yield build(name, kind, ranks, 64, **options)
+            yield build(name, kind, ranks, 64 * (kind != "barrier"), **options)
 
 
 def verdict(rows: Sequence[Row], like: Schedule) -> ScheduleError | None:
@@ -193,26 +203,30 @@ def verdict(rows: Sequence[Row], like: Schedule) -> ScheduleError | None:
 def check_place(error: ScheduleError, mutant: Sequence[Row], spoilt: Row, schedule: Schedule) -> None:
     """It points at a rank, and at a chunk that the spoilt transfer carried before or carries now."""
     assert error.rank is not None
-    assert 0 <= error.rank < schedule.ranks
+    assert 0 <= error.rank < schedule.nodes
     if error.chunk is None:
         assert "sends to itself" in str(error)
         return
     touched = {chunk for row in (spoilt, *set(mutant).difference(rows_of(schedule))) for chunk in row.chunks}
     assert error.chunk in touched
     assert f"chunk {error.chunk}" in str(error)
-    assert f"rank {error.rank}" in str(error)
+    place = f"rank {error.rank}"
+    if error.rank >= schedule.ranks:
+        place = f"switch {error.rank - schedule.ranks}"
+    assert place in str(error)
     if error.step is not None:
         assert f"step {error.step}" in str(error)
 
 
 def is_dropped_noticed(name: str, kind: str, options: dict[str, Any]) -> Iterator[bool]:
-    schedule = build(name, kind, 4, 64, **options)
+    schedule = build(name, kind, 4, 64 * (kind != "barrier"), **options)
     rows = rows_of(schedule)
     for at in range(len(rows)):
         yield verdict(rows[:at] + rows[at + 1 :], schedule) is not None
 
 
-@pytest.mark.parametrize(("name", "kind"), KINDS)
+# a barrier's last token may tell nobody anything new
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kind in KINDS if kind != "barrier"])
 def test_no_transfer_is_superfluous(name: str, kind: str) -> None:
     for options in variants(name, kind, 4):
         assert all(is_dropped_noticed(name, kind, options)), options
@@ -409,10 +423,10 @@ def test_destinations_for_another_number_of_transfers_are_refused() -> None:
 @pytest.mark.parametrize(("name", "kind"), KINDS)
 def test_sparse_cells_give_the_same_verdicts(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options = variants(name, kind, 6)[0]
-    schedule = build(name, kind, 6, 64, **options)
+    schedule = build(name, kind, 6, 64 * (kind != "barrier"), **options)
     rng = np.random.default_rng(6)
     rows = rows_of(schedule)
-    picked = rng.choice(len(rows), size=4, replace=False).tolist()
+    picked = rng.choice(len(rows), size=min(len(rows), 4), replace=False).tolist()
     mutants = [mutate(rows, at, m, schedule, rng) for at in picked for m in MUTATIONS]
     dense = [str(verdict(mutant, schedule)) for mutant in mutants]
     counts = count(schedule)

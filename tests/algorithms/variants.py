@@ -37,6 +37,8 @@ def variants(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
         return [{}, *(order | way for order in orders for way in ways)]
     if name == "hierarchical":
         return list(_hierarchical(kind, ranks))
+    if name == "in_network":
+        return list(_switch_trees(ranks))
     if name == "hybrid":
         return [{}, {"order": "far"}, {"order": "near"}]
     return [{}]
@@ -54,6 +56,14 @@ def _hierarchical(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
         for middle in _divisors(outer)[:1]:
             dims = [inner, middle, outer // middle]
             yield {"dims": dims, "algorithms": ["direct", "bidirectional_ring", "recursive_halving"]}
+
+
+def _switch_trees(ranks: int) -> Iterator[dict[str, Any]]:
+    """One switch; one under another, with some of the ranks; two under a third."""
+    yield {}
+    low, high = ranks, ranks + 1
+    yield {"tree": [low] * (ranks // 2) + [high] * (ranks - ranks // 2) + [high, -1]}
+    yield {"tree": [low] * (ranks // 2) + [high] * (ranks - ranks // 2) + [ranks + 2, ranks + 2, -1, -1]}
 
 
 def _divisors(number: int) -> list[int]:
