@@ -34,7 +34,7 @@ class Algorithm:
     formula : str
         The closed form in words of alpha, beta, gamma.
     ideal : str
-        Topology on which the closed form is exact.
+        Topology on which the closed form is exact; empty where there is none.
     source : str
         Where it is published.
     power_of_two : bool

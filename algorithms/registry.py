@@ -11,7 +11,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from algorithms.algorithm import COMMON, Algorithm
 from algorithms.catalogue.composed import COMPOSED
 from algorithms.catalogue.flat import FLAT
-from algorithms.catalogue.hierarchical import NESTED, hybrid_dims
+from algorithms.catalogue.hierarchical import HIERARCHICAL
+from algorithms.catalogue.hybrid import HYBRID, hybrid_dims
+from algorithms.catalogue.themis import THEMIS
 from algorithms.collective import KINDS, check_kind, check_rank, check_ranks, resized
 from algorithms.compose import rooted, segmented
 from algorithms.errors import ScheduleError
@@ -19,7 +21,7 @@ from algorithms.rounds import Round, Totals
 from algorithms.schedule import Schedule
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
-    {**FLAT, **{algorithm.name: algorithm for algorithm in (*NESTED, *COMPOSED)}}
+    {**FLAT, **{algorithm.name: algorithm for algorithm in (*HIERARCHICAL, *HYBRID, *THEMIS, *COMPOSED)}}
 )
 
 
@@ -155,6 +157,8 @@ def _resolve(name: str, kind: str, ranks: int, options: Mapping[str, Any]) -> _A
         algorithm, fallback = ALGORITHMS["hybrid"], "hybrid"
         if kind not in algorithm.collectives:
             raise ScheduleError(f"there is no hybrid {kind}", ("non_power_of_two",))
+        # how it would have folded makes no difference
+        own = {key: value for key, value in own.items() if key in algorithm.options}
     native = inspect.signature(algorithm.build).parameters
     own |= {key: options[key] for key in COMMON if key in options and key in native}
     left = {key: options[key] for key in COMMON if key in options and key not in native}

@@ -1,6 +1,6 @@
 """Collectives on p_0 x p_1 x ... ranks, one dimension after the other.
 
-The first seed's multi-level ReduceScatter, its AllGather and AllReduce, and the hybrid.
+The first seed's multi-level ReduceScatter, its AllGather and AllReduce, and an All-to-All.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from algorithms.algorithm import Algorithm
 from algorithms.catalogue.flat import FLAT
-from algorithms.catalogue.halving import Order
+from algorithms.catalogue.grid_all_to_all import grid_all_to_all
 from algorithms.collective import Collective, make_collective
 from algorithms.compose import on, then, together
 from algorithms.errors import ScheduleError
@@ -24,8 +24,11 @@ from algorithms.rounds import Round, Totals
 from algorithms.schedule import Lists, Schedule
 from topologies.quantities import Count
 
-DUAL_NAMES: Mapping[str, str] = MappingProxyType(
-    {"recursive_halving": "recursive_doubling", "recursive_doubling": "recursive_halving"}
+DUAL_NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "reduce_scatter": MappingProxyType({"recursive_doubling": "recursive_halving"}),
+        "allgather": MappingProxyType({"recursive_halving": "recursive_doubling"}),
+    }
 )
 
 
@@ -41,7 +44,8 @@ def hierarchical(
     Rank r has the coordinates (r mod p_0, r // p_0 mod p_1, ...). ReduceScatter goes from the
     innermost dimension outwards: level i takes M / P_{i-1} in and leaves M / P_i, with
     P_i = p_0 ... p_i. AllGather goes inwards. AllReduce is ReduceScatter up to the outermost
-    dimension, AllReduce there, and AllGather back (BlueConnect, Cho et al. 2019).
+    dimension, AllReduce there, and AllGather back (BlueConnect, Cho et al. 2019). All-to-All goes
+    through all dimensions with the whole vector.
 
     Parameters
     ----------
@@ -50,18 +54,19 @@ def hierarchical(
     dims : sequence of int
         p_0, p_1, ..., innermost first; their product is N.
     algorithms : sequence of str, optional
-        One name for each dimension; default `ring` for all. A name that serves only the dual
-        collective stands for its own dual: recursive_halving for recursive_doubling.
+        One name for each dimension; default `ring` for all, `direct` for an All-to-All. A name
+        that serves only the dual collective stands for its own dual: recursive_halving for
+        recursive_doubling.
 
     Raises
     ------
     ScheduleError
         If the dimensions do not multiply to N, or a name does not fit.
     """
-    return _composed(kind, ranks, size, dims, algorithms, {})
+    return composed(kind, ranks, size, dims, algorithms, {})
 
 
-def _composed(
+def composed(
     kind: str,
     ranks: int,
     size: int,
@@ -72,6 +77,8 @@ def _composed(
     """As `hierarchical`, with options for the algorithm of the outermost dimension."""
     sizes, names = _resolve(kind, ranks, dims, algorithms)
     stages = _stages(kind, sizes, names, outermost)
+    if kind == "all_to_all":
+        return grid_all_to_all(make_collective(kind, ranks, size), sizes, [part for _, part in stages])
     blocks, segments = _granularity(sizes, stages)
     collective = make_collective(kind, ranks, size, blocks=blocks, segments=segments)
     parts = [_stage(collective, sizes, level, part, segments) for level, part in stages]
@@ -86,7 +93,8 @@ def _resolve(
         raise ScheduleError("hierarchical needs dims, e.g. [4, 2]", ("dims",))
     if prod(dims) != ranks or min(dims, default=0) < 1:
         raise ScheduleError(f"dims {list(dims)} do not multiply to {ranks} ranks", ("dims",))
-    names = ["ring"] * len(dims) if names is None else list(names)
+    default = "direct" if kind == "all_to_all" else "ring"
+    names = [default] * len(dims) if names is None else list(names)
     if len(names) != len(dims):
         raise ScheduleError(
             f"{len(dims)} dims need {len(dims)} algorithms, found {len(names)}", ("algorithms",)
@@ -97,10 +105,10 @@ def _resolve(
 
 
 def _serving(name: str, kind: str, position: int) -> str:
-    """The name itself, or its dual's, whichever does this collective."""
-    for candidate in (name, DUAL_NAMES.get(name, name)):
-        if candidate in FLAT and kind in FLAT[candidate].collectives:
-            return candidate
+    """The name itself, or that of its dual, where this does the collective's mirror."""
+    serving = DUAL_NAMES[kind].get(name, name) if kind in DUAL_NAMES else name
+    if serving in FLAT and kind in FLAT[serving].collectives:
+        return serving
     raise ScheduleError(f'"{name}" does no {kind} along a dimension', ("algorithms", position))
 
 
@@ -125,6 +133,8 @@ def _phases(kind: str, names: Sequence[str]) -> list[tuple[int, str, str]]:
         return up
     if kind == "allgather":
         return down
+    if kind == "all_to_all":
+        return [(i, kind, names[i]) for i in levels]
     if names[-1] in FLAT and "allreduce" in FLAT[names[-1]].collectives:
         return [*up[:-1], (len(names) - 1, "allreduce", names[-1]), *down[1:]]
     return [*up, *down]
@@ -192,7 +202,7 @@ def hierarchical_rounds(
     rounds: list[Round] = []
     for level, phase, name in _phases(kind, names):
         algorithm = FLAT[_serving(name, phase, level)]
-        share = prod(sizes[:level])
+        share = 1 if kind == "all_to_all" else prod(sizes[:level])
         rounds += [
             replace(turn, sent=turn.sent / share, level=level)
             for turn in algorithm.rounds(phase, sizes[level], size)
@@ -209,7 +219,8 @@ def hierarchical_totals(
     for level, phase, name in _phases(kind, names):
         groups = ranks // sizes[level]
         part = FLAT[_serving(name, phase, level)].totals(phase, sizes[level])
-        totals += replace(part * Fraction(groups, prod(sizes[:level])), messages=part.messages * groups)
+        share = 1 if kind == "all_to_all" else prod(sizes[:level])
+        totals += replace(part * Fraction(groups, share), messages=part.messages * groups)
     return totals
 
 
@@ -237,60 +248,19 @@ def level_flow(dims: Sequence[int], kind: str = "reduce_scatter") -> tuple[Level
     levels = range(len(dims))
     up = [LevelFlow(i, "reduce_scatter", dims[i], shares[i], shares[i + 1]) for i in levels]
     down = [LevelFlow(i, "allgather", dims[i], shares[i + 1], shares[i]) for i in reversed(levels)]
+    if kind == "all_to_all":
+        whole = Fraction(1)
+        return tuple(LevelFlow(i, kind, dims[i], whole, whole) for i in levels)
     if kind == "allreduce":
         top = len(dims) - 1
         return (*up[:-1], LevelFlow(top, kind, dims[top], shares[top], shares[top]), *down[1:])
     return tuple(up if kind == "reduce_scatter" else down)
 
 
-def hybrid_dims(ranks: int) -> tuple[int, int]:
-    """N = m * 2^k with m odd: (m, 2^k).
-
-    >>> hybrid_dims(12)
-    (3, 4)
-    """
-    power = ranks & -ranks
-    return ranks // power, power
-
-
-HYBRID_ALGORITHMS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "reduce_scatter": ("ring", "recursive_halving"),
-        "allgather": ("ring", "recursive_doubling"),
-        "allreduce": ("ring", "rabenseifner"),
-    }
-)
-
-
-def hybrid(kind: str, ranks: int, size: int, order: Order | None = None) -> Schedule:
-    """N = m * 2^k: ring over the odd part m, then recursive halving over 2^k.
-
-    Parameters
-    ----------
-    kind, ranks, size
-        As `make_collective`.
-    order : {'far', 'near'}, optional
-        Which distance comes first in the halving or doubling.
-    """
-    options = {} if order is None else {"order": order}
-    schedule = _composed(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind], options)
-    return replace(schedule, algorithm="hybrid")
-
-
-def hybrid_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
-    """Ring over m on M, then halving over 2^k on M/m."""
-    return hierarchical_rounds(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])
-
-
-def hybrid_totals(kind: str, ranks: int) -> Totals:
-    """Of its two levels."""
-    return hierarchical_totals(kind, ranks, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])
-
-
-NESTED: Final = (
+HIERARCHICAL: Final = (
     Algorithm(
         "hierarchical",
-        ("reduce_scatter", "allgather", "allreduce"),
+        ("reduce_scatter", "allgather", "allreduce", "all_to_all"),
         hierarchical,
         hierarchical_rounds,
         hierarchical_totals,
@@ -298,15 +268,5 @@ NESTED: Final = (
         "multilevel",
         "Cho, Finkler, Serrano, Kung and Hunter 2019 (BlueConnect)",
         constraint="N = p_0 p_1 ...",
-    ),
-    Algorithm(
-        "hybrid",
-        ("reduce_scatter", "allgather", "allreduce"),
-        hybrid,
-        hybrid_rounds,
-        hybrid_totals,
-        "N = m 2^k: (m-1 + k) alpha + (N-1)/N M (1/beta + 1/gamma)",
-        "full_mesh",
-        "Chan, Heimlich, Purkayastha and van de Geijn 2007 (hybrids)",
     ),
 )

@@ -22,6 +22,7 @@ from simulator.engine.lower import lower, placement
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.load import load
 from topologies.errors import CollsimError, TopologyError
+from topologies.measures import level_bandwidths
 from topologies.overrides import override
 from topologies.registry import TOPOLOGIES
 from topologies.trees import aggregation_tree
@@ -202,8 +203,10 @@ def _blame(error: CollsimError) -> tuple[str | int, ...]:
 def _options(scenario: Scenario, topology: Topology) -> dict[str, Any]:
     """The algorithm's options; dims default to the topology's own."""
     options = dict(scenario.collective.options)
-    if scenario.collective.algorithm == "hierarchical":
+    if scenario.collective.algorithm in ("hierarchical", "themis"):
         options.setdefault("dims", topology.dims)
+    if scenario.collective.algorithm == "themis" and len(options["dims"]) == len(topology.levels):
+        options.setdefault("weights", level_bandwidths(topology))
     if scenario.collective.algorithm == "in_network" and "tree" not in options:
         options["tree"] = _aggregation_tree(scenario, topology)
     return options
@@ -263,6 +266,8 @@ def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) 
     if reduction is not None and len(set(reduction.rates(topology.ranks).tolist())) > 1:
         return None
     reducer = (reduction.bandwidth if reduction else None, reduction.mode if reduction else "after")
+    if not ALGORITHMS[choice.algorithm].ideal:
+        return None
     if ALGORITHMS[choice.algorithm].ideal == "switch":
         priced = link_platforms(topology, *reducer)
     else:

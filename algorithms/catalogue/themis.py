@@ -1,0 +1,224 @@
+"""Themis: each chunk of the vector goes through the dimensions in an order of its own.
+
+Rashidi, Won, Srinivasan, Sridharan and Krishna 2022.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import lcm, prod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from algorithms.algorithm import Algorithm
+from algorithms.catalogue.hierarchical import hierarchical, hierarchical_rounds, hierarchical_totals
+from algorithms.collective import make_collective
+from algorithms.compose import beside, on, then
+from algorithms.errors import ScheduleError
+from algorithms.rounds import Round, Totals, steps_of
+from algorithms.schedule import Lists, Schedule
+from topologies.quantities import Count, Ratio
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CHUNKS: Final = 4
+"""Chunks into which the vector is cut unless something else is asked for."""
+
+
+def dimension_orders(
+    kind: str, dims: Sequence[int], chunks: int, weights: Sequence[float]
+) -> list[tuple[int, ...]]:
+    """Order of the dimensions in the ReduceScatter of every chunk; its AllGather goes the other way.
+
+    A chunk goes first through the dimension that has the least to do so far. In its
+    ReduceScatter a dimension of d ranks with bandwidth w is busy for c (d-1)/d / w with a chunk of
+    size c, which leaves c/d; in its AllGather for c (d-1) / w, which leaves c d.
+
+    Parameters
+    ----------
+    kind : {'reduce_scatter', 'allgather', 'allreduce'}
+    dims : sequence of int
+        Ranks along each dimension.
+    chunks : int
+        Number of chunks.
+    weights : sequence of float
+        Bandwidth of a rank along each dimension, in any unit.
+
+    Examples
+    --------
+    >>> dimension_orders("allreduce", [4, 4], 3, [2.0, 1.0])
+    [(0, 1), (1, 0), (0, 1)]
+    """
+    rates = [Fraction(weight) for weight in weights]
+    loads = [Fraction(0)] * len(dims)
+    orders = []
+    for _ in range(chunks):
+        order = sorted(range(len(dims)), key=lambda i: (loads[i], i))
+        orders.append(tuple(order))
+        size = Fraction(1)
+        for i in order:
+            if kind != "allgather":
+                loads[i] += size * (dims[i] - 1) / dims[i] / rates[i]
+            size /= dims[i]
+            if kind != "reduce_scatter":
+                loads[i] += size * (dims[i] - 1) / rates[i]
+    return orders
+
+
+def themis(
+    kind: str,
+    ranks: int,
+    size: int,
+    dims: Sequence[Count] | None = None,
+    algorithms: Sequence[str] | None = None,
+    chunks: Count = CHUNKS,
+    weights: Sequence[Ratio] | None = None,
+) -> Schedule:
+    """Hierarchical collective in which every chunk takes the dimensions in its own, balanced order.
+
+    Parameters
+    ----------
+    kind, ranks, size
+        As `make_collective`.
+    dims, algorithms
+        As `hierarchical`; an algorithm serves its dimension's ReduceScatter and AllGather.
+    chunks : int
+        Chunks of the vector, each in a channel of its own.
+    weights : sequence of float, optional
+        Bandwidth of a rank along each dimension, in any unit; default all alike. A scenario gives
+        those of its topology's levels.
+
+    Raises
+    ------
+    ScheduleError
+        If the dimensions do not multiply to N, or an option does not fit them.
+    """
+    sizes = [1] if dims is None else list(dims)
+    orders = _orders(kind, ranks, dims, chunks, weights)
+    names = _names(sizes, algorithms)
+    parts = [
+        [hierarchical(phase, ranks, ranks, *_in_order(order, sizes, names)) for phase in phases(kind)]
+        for order in orders
+    ]
+    pieces = lcm(*(part.collective.chunks // ranks for lane in parts for part in lane))
+    collective = make_collective(kind, ranks, size, segments=chunks * pieces)
+    lanes = []
+    for number, (lane, order) in enumerate(zip(parts, orders, strict=True)):
+        players = _players(sizes, order)
+        sets = [_chunk_sets(part, players, number, pieces, chunks * pieces) for part in lane]
+        played = [on(p, collective, players, own) for p, own in zip(lane, sets, strict=True)]
+        lanes.append(then(played, collective))
+    return beside(lanes, collective, algorithm="themis")
+
+
+def phases(kind: str) -> tuple[str, ...]:
+    """The collectives that a collective consists of."""
+    return ("reduce_scatter", "allgather") if kind == "allreduce" else (kind,)
+
+
+def _in_order(order: tuple[int, ...], *lists: list[Any]) -> list[list[Any]]:
+    return [[members[i] for i in order] for members in lists]
+
+
+def _names(dims: list[int], algorithms: Sequence[str] | None) -> list[str]:
+    names = ["ring"] * len(dims) if algorithms is None else list(algorithms)
+    if len(names) != len(dims):
+        raise ScheduleError(
+            f"{len(dims)} dims need {len(dims)} algorithms, found {len(names)}", ("algorithms",)
+        )
+    return names
+
+
+def _orders(
+    kind: str, ranks: int, dims: Sequence[int] | None, chunks: int, weights: Sequence[float] | None
+) -> list[tuple[int, ...]]:
+    if dims is None:
+        raise ScheduleError("themis needs dims, e.g. [4, 2]", ("dims",))
+    if prod(dims) != ranks or min(dims, default=0) < 1:
+        raise ScheduleError(f"dims {list(dims)} do not multiply to {ranks} ranks", ("dims",))
+    if chunks < 1:
+        raise ScheduleError(f"there is at least 1 chunk, found {chunks}", ("chunks",))
+    if weights is not None and len(weights) != len(dims):
+        raise ScheduleError(f"{len(dims)} dims need {len(dims)} weights, found {len(weights)}", ("weights",))
+    for i, weight in enumerate(weights or ()):
+        if not 0 < weight < float("inf"):
+            raise ScheduleError(f"a weight is positive and finite, found {weight}", ("weights", i))
+    return dimension_orders(kind, dims, chunks, weights or [1.0] * len(dims))
+
+
+def _players(dims: list[int], order: tuple[int, ...]) -> NDArray[np.int64]:
+    """The rank of each number in a grid whose dimensions are counted in another order."""
+    grid = np.arange(prod(dims)).reshape(dims[::-1])
+    axes = [len(dims) - 1 - i for i in order]
+    return grid.transpose(axes[::-1]).ravel()
+
+
+def _chunk_sets(part: Schedule, players: NDArray[np.int64], number: int, pieces: int, segments: int) -> Lists:
+    """Chunks that stand for each one of a part: the pieces that lane `number` has of its rank's block."""
+    own = part.collective.chunks // part.ranks
+    width = pieces // own
+    first = players[:, None] * segments + number * pieces + np.arange(own) * width
+    chunks = first.ravel()[:, None] + np.arange(width)
+    return Lists(np.arange(len(chunks) + 1) * width, chunks.ravel())
+
+
+def themis_rounds(
+    kind: str,
+    ranks: int,
+    size: int,
+    dims: Sequence[Count] | None = None,
+    algorithms: Sequence[str] | None = None,
+    chunks: Count = CHUNKS,
+    weights: Sequence[Ratio] | None = None,
+) -> tuple[Round, ...]:
+    """Rounds of the chunk that takes the most steps; the chunks meet on the links, so they tell no time."""
+    sizes = [1] if dims is None else list(dims)
+    names = _names(sizes, algorithms)
+    lanes = [
+        [
+            turn
+            for phase in phases(kind)
+            for turn in hierarchical_rounds(phase, ranks, size, *_in_order(order, sizes, names))
+        ]
+        for order in _orders(kind, ranks, dims, chunks, weights)
+    ]
+    longest = max(lanes, key=steps_of)
+    return tuple(replace(turn, sent=turn.sent / chunks) for turn in longest)
+
+
+def themis_totals(
+    kind: str,
+    ranks: int,
+    dims: Sequence[Count] | None = None,
+    algorithms: Sequence[str] | None = None,
+    chunks: Count = CHUNKS,
+    weights: Sequence[Ratio] | None = None,
+) -> Totals:
+    """Of each chunk what a hierarchical collective in its order sends."""
+    sizes = [1] if dims is None else list(dims)
+    names = _names(sizes, algorithms)
+    total = Totals(0, Fraction(0))
+    for order in _orders(kind, ranks, dims, chunks, weights):
+        for phase in phases(kind):
+            part = hierarchical_totals(phase, ranks, *_in_order(order, sizes, names))
+            total += part * Fraction(1, chunks)
+    return total
+
+
+THEMIS: Final = (
+    Algorithm(
+        "themis",
+        ("reduce_scatter", "allgather", "allreduce"),
+        themis,
+        themis_rounds,
+        themis_totals,
+        "per chunk the sum over its dimensions; chunks overlap where their dimensions differ",
+        "",
+        "Rashidi et al. 2022 (Themis)",
+        constraint="N = p_0 p_1 ...",
+    ),
+)
