@@ -11,8 +11,9 @@ from algorithms.collective import make_collective
 from algorithms.compose import beside, on, then
 from algorithms.registry import ALGORITHMS, build
 from algorithms.schedule import Lists, Schedule
+from topologies import Topology, crossbar, full_mesh
 
-RANKS = range(1, 10)
+RANKS = (1, 2, 3, 4, 6, 8)
 DIMS = {
     4: [(2, 2), (1, 4)],
     6: [(3, 2), (2, 3)],
@@ -24,23 +25,31 @@ DIMS = {
 
 def options_of(name: str, ranks: int) -> list[dict[str, Any]]:
     """Options to build an algorithm with at N ranks."""
-    if name != "hierarchical":
+    if name not in ("hierarchical", "themis"):
         return [{}]
     return [{"dims": dims} for dims in DIMS.get(ranks, [])]
 
 
 def every_schedule() -> Iterator[tuple[str, Schedule]]:
-    """(label, schedule) of every algorithm, collective and N in 1..9, and of pairs as two channels."""
+    """(label, schedule) of every algorithm, collective and some N up to 8, and of pairs as two channels."""
     for name, algorithm in ALGORITHMS.items():
         for kind in algorithm.collectives:
             for ranks in RANKS:
                 for options in options_of(name, ranks):
                     label = f"{name} {kind} {ranks} {options}"
-                    yield label, build(name, kind, ranks, 1000 * ranks + 1, **options)
+                    size = 0 if kind == "barrier" else 1000 * ranks + 1
+                    yield label, build(name, kind, ranks, size, **options)
     for ranks in RANKS:
         yield f"two shots {ranks}", two_shots(ranks)
         yield f"two channels {ranks}", two_channels(ranks)
         yield f"two channels of two shots {ranks}", two_channels(ranks, two_shots, two_shots)
+
+
+def place_for(schedule: Schedule) -> Topology:
+    """Ranks that are all joined; where switches take part, under one that reduces."""
+    if schedule.switches:
+        return crossbar(schedule.ranks, bandwidth=1e9, switch="reduces")
+    return full_mesh(schedule.ranks, bandwidth=1e9)
 
 
 def two_shots(ranks: int) -> Schedule:

@@ -19,7 +19,7 @@ from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction, Sync
 from simulator.engine.plan import LINK, NO_TRANSFER, REDUCER, START, Plan
 from simulator.engine.simpy_engine import run_simpy
-from tests.engine.schedule_examples import every_schedule
+from tests.engine.schedule_examples import every_schedule, place_for
 from topologies import CustomLink, CustomNodes, Topology, crossbar, custom, full_mesh, ring
 from topologies.errors import TopologyError
 
@@ -271,8 +271,7 @@ SCHEDULES = dict(every_schedule())
 def test_transfers_wait_for_exactly_what_the_words_say(sync: Sync, late: bool) -> None:
     for label, schedule in SCHEDULES.items():
         ranks = sorted({0, schedule.ranks // 2}) if late else []
-        topology = full_mesh(schedule.ranks, bandwidth=1e9)
-        plan = lower(schedule, topology, Network(sync=sync), delay=dict.fromkeys(ranks, 1e-6))
+        plan = lower(schedule, place_for(schedule), Network(sync=sync), delay=dict.fromkeys(ranks, 1e-6))
         assert closure_of_plan(plan, ranks) == closure_by_words(schedule, sync, ranks), label
 
 
@@ -294,7 +293,7 @@ def joins_of(plan: Plan) -> list[tuple[int, int]]:
 def test_joins_stand_only_where_they_save_edges(sync: Sync) -> None:
     found = 0
     for label, schedule in SCHEDULES.items():
-        plan = lower(schedule, full_mesh(schedule.ranks, bandwidth=1e9), Network(sync=sync))
+        plan = lower(schedule, place_for(schedule), Network(sync=sync))
         for awaited, waiting in joins_of(plan):
             assert awaited * waiting > awaited + waiting, label
             found += 1
@@ -321,7 +320,7 @@ def test_operations_stand_in_the_order_step_channel_slot_source(sync: Sync) -> N
     for label, schedule in SCHEDULES.items():
         plan = lower(
             schedule,
-            full_mesh(schedule.ranks, bandwidth=1e9),
+            place_for(schedule),
             Network(sync=sync),
             delay={0: 1e-6},
         )
