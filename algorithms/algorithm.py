@@ -28,7 +28,7 @@ class Algorithm:
     build : callable
         (kind, ranks, size, **options) -> Schedule.
     rounds : callable
-        (kind, ranks, size, **options) -> its closed form as rounds.
+        (kind, ranks, size, **options) -> its closed form as rounds; None where there is none.
     totals : callable
         (kind, ranks, **options) -> what all ranks together send and reduce, in units of M.
     formula : str
@@ -43,13 +43,14 @@ class Algorithm:
         Which N it is made for, and what it does elsewhere.
     keeps_order : {'any root', 'root 0', 'no'}
         Whether every sum is made of neighbours in rank order, so that an operator that does not
-        commute may be used; where the root is rank 0 only, or never.
+        commute may be used; where the root is rank 0 only, or never. With the default options:
+        `algorithms.order.keeps_order` tells it of any schedule.
     """
 
     name: str
     collectives: tuple[str, ...]
     build: Callable[..., Schedule]
-    rounds: Callable[..., tuple[Round, ...]]
+    rounds: Callable[..., tuple[Round, ...] | None]
     totals: Callable[..., Totals]
     formula: str
     ideal: str

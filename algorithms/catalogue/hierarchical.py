@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
+from algorithms.assembly import settled
 from algorithms.catalogue.flat import FLAT
 from algorithms.catalogue.grid_all_to_all import grid_all_to_all
 from algorithms.collective import Collective, make_collective
@@ -120,7 +121,9 @@ def _stages(
     for level, phase, name in _phases(kind, names):
         options = outermost if level == len(dims) - 1 else {}
         algorithm = FLAT[_serving(name, phase, level)]
-        stages.append((level, algorithm.build(phase, dims[level], dims[level], **options)))
+        part = algorithm.build(phase, dims[level], dims[level], **options)
+        # the lanes of one phase wait for those of another: they become one
+        stages.append((level, settled(replace(part, channel=np.zeros_like(part.channel)))))
     return stages
 
 
@@ -196,17 +199,17 @@ def hierarchical_rounds(
     size: int,
     dims: Sequence[int] | None = None,
     algorithms: Sequence[str] | None = None,
-) -> tuple[Round, ...]:
+) -> tuple[Round, ...] | None:
     """Sum over the levels of each one's closed form on M / P_{i-1}, with that level's alpha and beta."""
     sizes, names = _resolve(kind, ranks, dims, algorithms)
     rounds: list[Round] = []
     for level, phase, name in _phases(kind, names):
         algorithm = FLAT[_serving(name, phase, level)]
         share = 1 if kind == "all_to_all" else prod(sizes[:level])
-        rounds += [
-            replace(turn, sent=turn.sent / share, level=level)
-            for turn in algorithm.rounds(phase, sizes[level], size)
-        ]
+        turns = algorithm.rounds(phase, sizes[level], size)
+        if turns is None:
+            return None
+        rounds += [replace(turn, sent=turn.sent / share, level=level) for turn in turns]
     return tuple(rounds)
 
 

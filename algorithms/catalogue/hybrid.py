@@ -48,7 +48,7 @@ def hybrid(kind: str, ranks: int, size: int, order: Order | None = None) -> Sche
     return replace(schedule, algorithm="hybrid")
 
 
-def hybrid_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
+def hybrid_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...] | None:
     """Ring over m on M, then halving over 2^k on M/m."""
     return hierarchical_rounds(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind])
 

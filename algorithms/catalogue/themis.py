@@ -174,20 +174,17 @@ def themis_rounds(
     algorithms: Sequence[str] | None = None,
     chunks: Count = CHUNKS,
     weights: Sequence[Ratio] | None = None,
-) -> tuple[Round, ...]:
+) -> tuple[Round, ...] | None:
     """Rounds of the chunk that takes the most steps; the chunks meet on the links, so they tell no time."""
     sizes = [1] if dims is None else list(dims)
     names = _names(sizes, algorithms)
-    lanes = [
-        [
-            turn
-            for phase in phases(kind)
-            for turn in hierarchical_rounds(phase, ranks, size, *_in_order(order, sizes, names))
-        ]
-        for order in _orders(kind, ranks, dims, chunks, weights)
-    ]
-    longest = max(lanes, key=steps_of)
-    return tuple(replace(turn, sent=turn.sent / chunks) for turn in longest)
+    lanes = []
+    for order in _orders(kind, ranks, dims, chunks, weights):
+        forms = [hierarchical_rounds(p, ranks, size, *_in_order(order, sizes, names)) for p in phases(kind)]
+        if any(form is None for form in forms):
+            return None
+        lanes.append([turn for form in forms if form for turn in form])
+    return tuple(replace(turn, sent=turn.sent / chunks) for turn in max(lanes, key=steps_of))
 
 
 def themis_totals(

@@ -135,7 +135,7 @@ def mutate(
             return [*rows, row]
         case "wrong chunk":
             free = [c for c in range(schedule.collective.chunks) if c not in row.chunks]
-            if not free:
+            if not free or not row.chunks:
                 return rows
             chunks = list(row.chunks)
             chunks[int(rng.integers(len(chunks)))] = int(rng.choice(free))
@@ -225,8 +225,14 @@ def is_dropped_noticed(name: str, kind: str, options: dict[str, Any]) -> Iterato
         yield verdict(rows[:at] + rows[at + 1 :], schedule) is not None
 
 
-# a barrier's last token may tell nobody anything new
-@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kind in KINDS if kind != "barrier"])
+# a barrier's last token may tell nobody anything new, a call to send carries nothing, and the library's
+# AllGather after a Scatter sends what its receiver has had on its way
+IDLE = ("linear_sync", "scatter_allgather", "reduce_broadcast", "gather_broadcast")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [(name, kind) for name, kind in KINDS if kind != "barrier" and name not in IDLE]
+)
 def test_no_transfer_is_superfluous(name: str, kind: str) -> None:
     for options in variants(name, kind, 4):
         assert all(is_dropped_noticed(name, kind, options)), options

@@ -52,7 +52,86 @@ def variants(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
         return list(_switch_trees(ranks))
     if name == "hybrid":
         return [{}, {"order": "far"}, {"order": "near"}]
+    if name == "pat":
+        return [{}, {"aggregation": 1}, {"aggregation": 2}]
+    if name == "bine":
+        return list(_bine(kind, ranks))
+    if name == "swing":
+        return list(_swing(kind, ranks))
+    if name in ("bucket", "hamiltonian_rings"):
+        return list(_torus_rings(name, ranks))
+    if name in TREE_OPTIONS:
+        return [{}, *TREE_OPTIONS[name]]
+    if name == "reduce_scatter_gather":
+        elsewhere = {"non_power_of_two": "error" if is_power_of_two(ranks) else "fold"}
+        return [{}, {"fold": "openmpi"}, {"fold": "mpich"} | elsewhere]
+    if name in ("scatter_allgather", "reduce_broadcast", "gather_broadcast", "reduce_then_scatter"):
+        return list(_composed(name, ranks))
     return [{}]
+
+
+TREE_OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "knomial": [{"radix": 2}, {"radix": 3}],
+    "chain": [{"fanout": 2}, {"fanout": 4}],
+    "split_binary_tree": [{"tree_segments": 2}],
+}
+
+
+def _composed(name: str, ranks: int) -> Iterator[dict[str, Any]]:
+    """Recursive doubling only among 2^k ranks: elsewhere it has no closed form."""
+    allgather = {"allgather": "recursive_doubling" if is_power_of_two(ranks) else "bruck"}
+    yield {}
+    if name == "scatter_allgather":
+        yield from (allgather, {"allgather": "bidirectional_ring"})
+    elif name == "reduce_broadcast":
+        yield {"algorithms": ["linear", "chain"]}
+        yield {"algorithms": ["in_order_binary_tree", "scatter_allgather"]} | allgather
+    elif name == "gather_broadcast":
+        yield {"algorithms": ["linear_sync", "binary_tree"]}
+        yield {"algorithms": ["linear", "scatter_allgather"]} | allgather
+    else:
+        yield from ({"algorithms": ["linear", "linear"]}, {"algorithms": ["chain", "binomial"]})
+
+
+def _bine(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    yield {}
+    if kind in ("broadcast", "reduce", "allreduce"):
+        yield from ({"variant": "latency"}, {"variant": "bandwidth"})
+    if not is_power_of_two(ranks):
+        yield {"non_power_of_two": "fold"}
+    elif kind == "broadcast":
+        yield {"non_power_of_two": "error"}
+
+
+def _swing(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    """All copies where no two of them are alike; two and three dimensions, equal and not."""
+    ways = [{}, {"variant": "latency"}] if kind == "allreduce" else [{}]
+    square = {4: [2, 2], 8: [2, 2, 2], 16: [4, 4], 32: [4, 8], 64: [8, 8]}
+    grids = [[inner, ranks // inner] for inner in _divisors(ranks)[:1] if ranks % 4 == 0]
+    for way in ways:
+        yield way
+        if is_power_of_two(ranks):
+            yield way | {"copies": "all"}
+            yield way | {"dims": square.get(ranks, [1, ranks]), "copies": "all"}
+    yield from ({"dims": grid} for grid in grids)
+    yield {"dims": [1, ranks]}
+
+
+def _torus_rings(name: str, ranks: int) -> Iterator[dict[str, Any]]:
+    """One dimension; two and three; all copies where dimensions are equal."""
+    yield {}
+    yield {"dims": [1, ranks]}
+    if name == "hamiltonian_rings":
+        grids = {9: [3, 3], 16: [4, 4], 27: [9, 3], 32: [4, 8], 64: [16, 4]}
+        yield from ({"dims": grids[ranks]} for _ in range(ranks in grids))
+        return
+    yield {"copies": "all"}
+    for inner in _divisors(ranks)[:2]:
+        outer = ranks // inner
+        yield {"dims": [inner, outer]}
+        yield from ({"dims": [inner, middle, outer // middle]} for middle in _divisors(outer)[:1])
+    equal = {4: [2, 2], 8: [2, 2, 2], 9: [3, 3], 16: [4, 4], 27: [3, 3, 3], 64: [4, 4, 4]}
+    yield from ({"dims": equal[ranks], "copies": "all"} for _ in range(ranks in equal))
 
 
 def _hierarchical(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
@@ -107,6 +186,10 @@ def folds(name: str, ranks: int, options: dict[str, Any]) -> str | None:
         names = options.get("algorithms", ["ring"] * len(options["dims"]))
         inner = [folds(n, p, {}) for n, p in zip(names, options["dims"], strict=True)]
         return next((what for what in inner if what), None)
+    if name == "swing" and options.get("variant") == "latency" and not is_power_of_two(ranks):
+        return "fold"
+    if name == "hamiltonian_rings" and ranks > 1:
+        return None if min(options.get("dims", [1])) > 1 else "bidirectional_ring"
     if name == "neighbor_exchange" and ranks % 2 and ranks > 1:
         return "ring"
     if ALGORITHMS[name].power_of_two and not is_power_of_two(ranks):
