@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := scenarios/first-walk/ring-reduce-scatter-8.yaml
 
-.PHONY: help demo test setup lint types tests scenarios wheel bench format clean
+.PHONY: help demo test setup lint types tests scenarios wheel tables bench format clean
 
 help:
 	@echo "make demo    run a scenario, print its table, draw its timeline into out/demo"
 	@echo "make test    run every check"
 	@echo "make bench   measure the figures of benchmarks/"
+	@echo "make tables  write today's steps of every algorithm into tests/algorithms/steps.json"
 	@echo "make format  lay the code out"
 
 demo: $(VENV)/.run
@@ -47,6 +48,10 @@ scenarios: setup
 
 wheel: setup
 	$(BIN)/python tests/wheel_check.py
+
+tables: setup
+	$(BIN)/collsim algorithms --table --ranks 2..16 --format json > $(VENV)/steps.json
+	mv $(VENV)/steps.json tests/algorithms/steps.json
 
 bench: setup
 	$(BIN)/python benchmarks/run.py

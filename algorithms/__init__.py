@@ -9,6 +9,7 @@ from algorithms.compose import beside, dual, fold, on, rooted, segmented, then, 
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
 from algorithms.errors import ProofError, ScheduleError
+from algorithms.order import association, keeps_order
 from algorithms.platform import platforms
 from algorithms.proof import prove
 from algorithms.registry import ALGORITHMS, build, rounds, totals
@@ -34,6 +35,7 @@ __all__ = [
     "ScheduleError",
     "Totals",
     "assemble",
+    "association",
     "beside",
     "build",
     "closed_form",
@@ -41,6 +43,7 @@ __all__ = [
     "count",
     "dual",
     "fold",
+    "keeps_order",
     "level_flow",
     "lower_bounds",
     "make_collective",

@@ -69,13 +69,24 @@ def build(name: str, kind: str, ranks: int, size: int = 0, **options: Any) -> Sc
     7
     """
     asked = _resolve(name, kind, ranks, options)
-    schedule = asked.algorithm.build(kind, ranks, size, **asked.own)
-    if asked.left.get("root", 0):
-        schedule = rooted(schedule, asked.left["root"])
-    schedule = segmented(schedule, asked.left.get("segments", 1))
-    if "sizes" in asked.left:
-        schedule = replace(schedule, collective=resized(schedule.collective, asked.left["sizes"]))
+    schedule = with_common(asked.algorithm.build(kind, ranks, size, **asked.own), asked.left)
     return replace(schedule, algorithm=name, fallback=asked.fallback or schedule.fallback)
+
+
+def with_common(schedule: Schedule, options: Mapping[str, Any]) -> Schedule:
+    """A schedule made for root 0 with those options of every algorithm that its builder did not see to.
+
+    Raises
+    ------
+    ScheduleError
+        If the segments or the sizes do not fit.
+    """
+    if options.get("root", 0):
+        schedule = rooted(schedule, options["root"])
+    schedule = segmented(schedule, options.get("segments", 1))
+    if "sizes" in options:
+        schedule = replace(schedule, collective=resized(schedule.collective, options["sizes"]))
+    return schedule
 
 
 def rounds(name: str, kind: str, ranks: int, size: int, **options: Any) -> tuple[Round, ...] | None:
@@ -143,7 +154,7 @@ def _resolve(name: str, kind: str, ranks: int, options: Mapping[str, Any]) -> _A
     check_ranks(ranks)
     for option, value in options.items():
         if option in COMMON:
-            _check_common(kind, ranks, option, value)
+            check_common(kind, ranks, option, value)
         elif option not in algorithm.options:
             raise ScheduleError(f'"{name}" takes no {option}', (option,))
         else:
@@ -165,8 +176,13 @@ def _resolve(name: str, kind: str, ranks: int, options: Mapping[str, Any]) -> _A
     return _Asked(algorithm, own, left, fallback)
 
 
-def _check_common(kind: str, ranks: int, option: str, value: Any) -> None:
-    """Refuse an option that the collective does not have, or a value out of range."""
+def check_common(kind: str, ranks: int, option: str, value: Any) -> None:
+    """Refuse an option of every algorithm that the collective does not have, or a value out of range.
+
+    Raises
+    ------
+    ScheduleError
+    """
     if option == "root" and not KINDS[kind].rooted:
         raise ScheduleError(f"{kind} has no root", (option,))
     if option == "peer" and KINDS[kind].target != "peer":

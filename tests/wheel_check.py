@@ -47,7 +47,21 @@ def main() -> None:
         )
         if "16.5221 ms" not in printed or not (away / "out" / "timeline.png").is_file():
             sys.exit(f"the wheel ran the library's scenario, but not as it should:\n{printed}")
+        _check_plugin(python, away)
     print("the wheel runs outside the checkout")
+
+
+def _check_plugin(python: Path, away: Path) -> None:
+    """Exit with a message if the installed pytest plugin does not collect a scenario."""
+    folder = away / "plugin"
+    folder.mkdir()
+    text = "topology: {kind: ring, ranks: 2, bandwidth: 1 GB/s}\n"
+    text += "collective: {kind: allgather, algorithm: ring, size: 1 B}\nexpect: {steps: 1}\n"
+    (folder / "small.yaml").write_text(text, encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\ncollsim_scenarios = *.yaml\n", encoding="utf-8")
+    printed = run(python, "-m", "pytest", "-v", cwd=folder)
+    if "small.yaml::small PASSED" not in printed:
+        sys.exit(f"the wheel's pytest plugin collected something else:\n{printed}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +15,9 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, printable
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
-from simulator.scenario.models import CollectiveChoice, Scenario, TopologyChoice
+from simulator.scenario.inline import NAME, read_steps
+from simulator.scenario.misfits import Way, all_options, misfits, way_of
+from simulator.scenario.models import Code, CollectiveChoice, Scenario, TopologyChoice
 from simulator.scenario.parse import MAX_BYTES, decode, parse
 from simulator.scenario.presets import with_preset
 from simulator.scenario.source import At, Block, Source, describe, dotted, plain, written
@@ -105,11 +108,16 @@ def loads(text: str, name: str = "scenario") -> Scenario:
     source, unfit = with_preset(source)
     refused += unfit
     values: dict[str, Any] = {}
-    errors = [*refused, *_misfits(source)]
+    errors = [*refused, *misfits(source)]
     try:
-        values = _validator(*_choices(source), _needs_size(source)).validate_python(plain(source.root))
+        validator = _validator(*_choices(source), way_of(source), _needs_size(source))
+        values = validator.validate_python(plain(source.root))
     except ValidationError as error:
         errors += _translated(error.errors(include_url=False, include_input=False), source, refused)
+    if way_of(source) == "steps":
+        steps, unread = read_steps(source)
+        errors += unread
+        values = values and {**values, "collective": replace(values["collective"], own=steps)}
     if errors:
         raise ScenarioErrors(errors)
     stem = printable(Path(name).stem, limit=MAX_LENGTH - 3)
@@ -133,13 +141,13 @@ def _needs_size(source: Source) -> bool:
 
 
 @cache
-def _validator(topology: str | None, algorithm: str | None, needs_size: bool) -> SchemaValidator:
+def _validator(topology: str | None, algorithm: str | None, way: Way, needs_size: bool) -> SchemaValidator:
     """Build the validator of a whole scenario on one kind of topology, by one algorithm."""
     keys: dict[str, Parameter | CoreSchema] = {
         **parameters_of(Scenario),
         "name": Parameter(str, required=False),
         "topology": _topology_schema(topology),
-        "collective": _collective_schema(algorithm, needs_size),
+        "collective": _collective_schema(algorithm, way, needs_size),
     }
     del keys["source"]
     return SchemaValidator(block_schema(keys))
@@ -164,24 +172,40 @@ def _topology_schema(kind: str | None) -> CoreSchema:
     return block_schema(keys, choose, any_keys=True)
 
 
-def _collective_schema(name: str | None, needs_size: bool) -> CoreSchema:
+def _collective_schema(name: str | None, way: Way, needs_size: bool) -> CoreSchema:
     from algorithms.collective import COLLECTIVES
     from algorithms.registry import ALGORITHMS
 
-    def choose(kind: str, algorithm: str, size: int = 0, **options: Any) -> CollectiveChoice:
-        return CollectiveChoice(kind, algorithm, size, options)
-
     keys = {
         "kind": Parameter(Annotated[str, Words(tuple(COLLECTIVES))], required=True),
-        "algorithm": Parameter(Annotated[str, Words(tuple(ALGORITHMS))], required=True),
+        "algorithm": Parameter(Annotated[str, Words(tuple(ALGORITHMS))], required=way == "catalogue"),
+        # read by read_steps, with their places
+        "steps": Parameter(Any, required=False),
         "size": Parameter(Bytes, required=needs_size),
         **{option: Parameter(annotation, required=False) for option, annotation in COMMON_OPTIONS.items()},
     }
-    # an option of another algorithm is refused by _misfits, whatever it holds
-    keys |= {option: Parameter(Any, required=False) for option in _all_options()}
+    if way != "catalogue":
+        keys |= {"blocks": Parameter(Count, required=False)}
+        if way == "code":
+            keys |= {"algorithm": Parameter(Code, required=True)}
+        return block_schema(keys, _own)
+    # an option of another algorithm is refused by misfits, whatever it holds
+    keys |= {option: Parameter(Any, required=False) for option in all_options()}
     if name is not None:
         keys |= options_of(name)
-    return block_schema(keys, choose)
+    return block_schema(keys, _chosen)
+
+
+def _chosen(kind: str, algorithm: str, size: int = 0, **options: Any) -> CollectiveChoice:
+    return CollectiveChoice(kind, algorithm, size, options)
+
+
+def _own(
+    kind: str, algorithm: Code | None = None, size: int = 0, blocks: int | None = None, **options: Any
+) -> CollectiveChoice:
+    options.pop("steps", None)
+    name = NAME if algorithm is None else algorithm.function
+    return CollectiveChoice(kind, name, size, options, algorithm, blocks)
 
 
 def options_of(name: str) -> dict[str, Parameter]:
@@ -208,42 +232,6 @@ COMMON_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType(
 """Options of every algorithm, where the collective has them."""
 
 
-def _all_options() -> tuple[str, ...]:
-    from algorithms.registry import ALGORITHMS
-
-    return tuple(dict.fromkeys(option for algorithm in ALGORITHMS.values() for option in algorithm.options))
-
-
-def _misfits(source: Source) -> Iterator[ScenarioError]:
-    """Find what is right by itself but not for the algorithm."""
-    from algorithms.collective import COLLECTIVES
-    from algorithms.registry import ALGORITHMS
-
-    block = source.find(("collective",))
-    kind, name = source.word(("collective", "kind")), source.word(("collective", "algorithm"))
-    if isinstance(block, Block) and {"size", "sizes"} <= block.entries.keys():
-        yield source.error('collective: found both "size" and "sizes"', ("collective", "sizes"), key=True)
-    if name is None or name not in ALGORITHMS or not isinstance(block, Block):
-        return
-    if kind in COLLECTIVES and kind not in ALGORITHMS[name].collectives:
-        able = [other for other, algorithm in ALGORITHMS.items() if kind in algorithm.collectives]
-        message = f'the algorithm "{name}" does not do {kind}; expected {one_of(able)}'
-        yield source.error(f"collective.algorithm: {message}", ("collective", "algorithm"))
-    taken = ALGORITHMS[name].options
-    for option in _all_options():
-        if option in block.entries and option not in taken:
-            yield source.error(not_taken(name, option), ("collective", option), key=True)
-
-
-def not_taken(algorithm: str, option: str) -> str:
-    """Say that an algorithm does not take an option, and which it takes."""
-    from algorithms.registry import ALGORITHMS
-
-    taken = ALGORITHMS[algorithm].options
-    takes = f"it takes {' and '.join(taken)}" if taken else "it takes none"
-    return f'the algorithm "{algorithm}" does not take the option "{printable(option)}"; {takes}'
-
-
 def _translated(
     details: Iterable[ErrorDetails], source: Source, refused: Iterable[ScenarioError]
 ) -> Iterator[ScenarioError]:
@@ -263,6 +251,8 @@ def translate(detail: ErrorDetails, source: Source) -> ScenarioError:
     match detail["type"]:
         case "missing" if loc == ("topology", "kind"):
             return source.error('missing key "kind", or "preset", in topology', loc[:-1], key=True)
+        case "missing" if loc == ("collective", "algorithm"):
+            return source.error('missing key "algorithm", or "steps", in collective', loc[:-1], key=True)
         case "missing":
             return source.error(f'missing key "{loc[-1]}" in {block}', loc[:-1], key=True)
         case "unknown_key":

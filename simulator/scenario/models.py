@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 
 from simulator.engine.network import Network, Reduction
 from simulator.scenario.fields import Short
+from simulator.scenario.inline import InlineSteps
 from simulator.scenario.source import Source
 from topologies.errors import CollsimError
 from topologies.overrides import Override
-from topologies.quantities import Bytes, Time, Whole
+from topologies.quantities import Bytes, Ratio, Time, Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +39,48 @@ class TopologyChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """A person's own algorithm.
+
+    Parameters
+    ----------
+    file : str
+        A Python file, from the scenario's folder on.
+    function : str
+        Its generator function, (ranks, **options) -> steps.
+    options : mapping
+        What it is given beside the ranks.
+    """
+
+    file: str
+    function: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class CollectiveChoice:
     """What to compute and how.
 
     Parameters
     ----------
     kind, algorithm : str
-        Names in the registries of algorithms.
+        Names in the registries of algorithms; with `own`, what it goes by in results.
     size : int
         M in bytes, the full vector; 0 where `sizes` among the options tell it.
     options : mapping
         The options that were given, of the algorithm and of every algorithm, lists as tuples.
+    own : Code or tuple of steps, optional
+        An algorithm, or steps, that are the scenario's own.
+    blocks : int, optional
+        Into how many the vector is cut for them, where it is not one a rank.
     """
 
     kind: str
     algorithm: str
     size: Bytes
     options: Mapping[str, Any] = field(default_factory=dict)
+    own: Code | InlineSteps | None = None
+    blocks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +109,26 @@ class ExpectedTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Between which values a ratio must be; one of them at least is given."""
+
+    at_most: Ratio | None = None
+    at_least: Ratio | None = None
+
+    def __post_init__(self) -> None:
+        if self.at_most is None and self.at_least is None:
+            raise CollsimError('expected "at_most: 1.2" or "at_least: 1.1", found neither')
+        if self.at_most is not None and self.at_least is not None and self.at_least > self.at_most:
+            raise CollsimError(f"nothing is at least {self.at_least:g} and at most {self.at_most:g}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expect:
     """What the result must be; None expects nothing.
 
     Parameters
     ----------
-    steps, depth, transfers, bytes_sent_max, bytes_sent_total : int, optional
+    steps, depth, transfers, bytes_sent_max, bytes_sent_total, bytes_reduced_max : int, optional
         Counts of the schedule.
     congestion_factor : float, optional
         To 1e-9 relative.
@@ -96,8 +136,12 @@ class Expect:
         The simulated time.
     analytic : Tolerance, optional
         How far the simulated time may be from the algorithm's closed form.
+    gap : Limits, optional
+        The simulated time over the best lower bound.
     verified : {'full', 'no'}, optional
         How the schedule was proven.
+    fallback : str, optional
+        What was done because N did not fit the algorithm; `none` where it did.
     """
 
     steps: Whole | None = None
@@ -105,10 +149,18 @@ class Expect:
     transfers: Whole | None = None
     bytes_sent_max: Whole | None = None
     bytes_sent_total: Whole | None = None
+    bytes_reduced_max: Whole | None = None
     congestion_factor: float | None = None
     time: Annotated[ExpectedTime, Short("value")] | None = None
     analytic: Tolerance | None = None
+    gap: Limits | None = None
     verified: Literal["full", "no"] | None = None
+    fallback: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.congestion_factor is not None and self.congestion_factor < 0:
+            message = f"must be zero or more, found {self.congestion_factor:g}"
+            raise CollsimError(message, ("congestion_factor",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,14 +10,15 @@ from pydantic_core import SchemaValidator, ValidationError
 
 from simulator.scenario.errors import ScenarioErrors, did_you_mean, printable
 from simulator.scenario.fields import Parameter, block_schema, takes_list
-from simulator.scenario.load import not_taken, options_of, translate
+from simulator.scenario.load import COMMON_OPTIONS, options_of, translate
+from simulator.scenario.misfits import not_taken
 from simulator.scenario.parse import parse
 from simulator.scenario.source import Block, Items, Node, Scalar, Source, plain
 from topologies.errors import CollsimError
 
 
 def parse_options(algorithm: str, settings: Mapping[str, str]) -> dict[str, Any]:
-    """Read the options of an algorithm.
+    """Read the options of an algorithm, and those of every algorithm.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ def parse_options(algorithm: str, settings: Mapping[str, str]) -> dict[str, Any]
     if algorithm not in ALGORITHMS:
         hint = did_you_mean(algorithm, ALGORITHMS)
         raise CollsimError(f'there is no algorithm "{printable(algorithm)}"{hint}', ("algorithm",))
-    options = {name: replace(option, required=False) for name, option in options_of(algorithm).items()}
+    options = {name: Parameter(annotation, required=False) for name, annotation in COMMON_OPTIONS.items()}
+    options |= {name: replace(option, required=False) for name, option in options_of(algorithm).items()}
     for name in settings:
         if name not in options:
             raise CollsimError(not_taken(algorithm, name) + did_you_mean(name, options), (name,))

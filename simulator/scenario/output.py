@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 import shutil
 import tempfile
@@ -54,6 +55,31 @@ def write_results(results: Sequence[Result], folder: Path, *, force: bool = Fals
             _fill_folder(result, home)
 
     return _write_folder(folder, fill)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file, all of it or nothing; what was there before is replaced.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written, or is a folder.
+    """
+    try:
+        # what a link points to is replaced, not the link
+        path = path.resolve()
+        if path.is_dir():
+            raise OutputError(f"{path} is a folder")
+        hidden = path.with_name(f".collsim.{os.getpid()}.{path.name[:100]}")
+        try:
+            hidden.write_bytes(data)
+            if path.exists():
+                shutil.copymode(path, hidden)
+            hidden.replace(path)
+        finally:
+            hidden.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
 def check_folder(folder: Path, *, force: bool) -> None:

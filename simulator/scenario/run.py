@@ -21,6 +21,7 @@ from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.load import load
+from simulator.scenario.own import own_schedule
 from topologies.errors import CollsimError, TopologyError
 from topologies.measures import level_bandwidths
 from topologies.overrides import override
@@ -86,6 +87,8 @@ class Result:
     @property
     def dims(self) -> tuple[int, ...]:
         """p_0 x p_1 x ... along which the algorithm works."""
+        if self.scenario.collective.own is not None:
+            return (self.schedule.ranks,)
         options = _options(self.scenario, self.topology)
         return dimensions(self.scenario.collective.algorithm, self.schedule.ranks, options)
 
@@ -107,7 +110,11 @@ class Result:
 
 
 def run(
-    scenario: Scenario | str | Path, *, verify: bool | None = None, report: Report | None = None
+    scenario: Scenario | str | Path,
+    *,
+    verify: bool | None = None,
+    report: Report | None = None,
+    allow_code: bool = False,
 ) -> Result:
     """Build, prove, simulate and judge a scenario.
 
@@ -119,6 +126,8 @@ def run(
         Overrules the scenario's own `verify`.
     report : callable, optional
         Told of the progress.
+    allow_code : bool
+        Whether the code of a Python file that the scenario names may be run.
 
     Raises
     ------
@@ -131,12 +140,8 @@ def run(
         scenario = load(Path(scenario))
     tell = report or _silent
     tell("build", 0, 1)
-    choice = scenario.collective
     topology = build_topology(scenario)
-    with _placed(scenario, "collective"):
-        schedule = build(
-            choice.algorithm, choice.kind, topology.ranks, choice.size, **_options(scenario, topology)
-        )
+    schedule = _schedule(scenario, topology, allow_code=allow_code)
     if scenario.reduction is not None:
         with _placed(scenario):
             scenario.reduction.rates(topology.ranks)
@@ -165,6 +170,15 @@ def build_topology(scenario: Scenario) -> Topology:
     with _placed(scenario, "topology"):
         built = TOPOLOGIES[scenario.topology.kind](**scenario.topology.parameters)
         return override(built, scenario.topology.overrides)
+
+
+def _schedule(scenario: Scenario, topology: Topology, *, allow_code: bool) -> Schedule:
+    choice = scenario.collective
+    with _placed(scenario, "collective"):
+        if choice.own is not None:
+            return own_schedule(scenario, topology.ranks, allow_code=allow_code)
+        options = _options(scenario, topology)
+        return build(choice.algorithm, choice.kind, topology.ranks, choice.size, **options)
 
 
 def _prove(scenario: Scenario, schedule: Schedule) -> None:
@@ -262,7 +276,10 @@ def _judge(
 
 def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) -> float | None:
     """The closed form, priced with the topology's alpha and beta along each dimension."""
-    choice, options, reduction = scenario.collective, _options(scenario, topology), scenario.reduction
+    choice, reduction = scenario.collective, scenario.reduction
+    if choice.own is not None:
+        return None
+    options = _options(scenario, topology)
     if reduction is not None and len(set(reduction.rates(topology.ranks).tolist())) > 1:
         return None
     reducer = (reduction.bandwidth if reduction else None, reduction.mode if reduction else "after")

@@ -11,21 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from algorithms.catalogue.hierarchical import level_flow
-from algorithms.registry import ALGORITHMS
-from algorithms.trace import TracedStep, ranges_text, trace
 from topologies.text import format_bandwidth, format_bytes, format_time
 
 if TYPE_CHECKING:
-    from algorithms.algorithm import Algorithm
-    from algorithms.schedule import Schedule
     from simulator.scenario.run import Result
     from topologies.measures import Measures
     from topologies.topology import Topology
 
 NOTHING = "-"
-SHOWN = 16
-"""Transfers of a step that a table names one by one."""
-
 WORDS = {
     "phase",
     "scenario",
@@ -35,13 +28,15 @@ WORDS = {
     "value",
     "transfers",
     "formula",
+    "keeps order",
     "source",
     "proof",
 }
 """Columns that hold words; the others hold numbers, which are set right and never broken."""
 
 
-def _table(*headers: str, title: str | None = None) -> Table:
+def new_table(*headers: str, title: str | None = None) -> Table:
+    """An empty table whose columns are words or numbers by their headers."""
     heading = None if title is None else Text(title)
     table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", title_style="bold")
     for header in headers:
@@ -55,7 +50,7 @@ def _table(*headers: str, title: str | None = None) -> Table:
 def result_table(result: Result) -> Table:
     """One result, a line a figure."""
     counts, bounds, schedule = result.counts, result.bounds, result.schedule
-    table = _table("name", "value", title=result.scenario.name)
+    table = new_table("name", "value", title=result.scenario.name)
     rows = (
         (
             "collective",
@@ -99,7 +94,7 @@ def results_table(results: Iterable[Result], width: int) -> Table:
     headers = list(rows[0])
     if width < ROOMY:
         headers = ["scenario", "time", "closed form", "gap"]
-    table = _table(*headers)
+    table = new_table(*headers)
     for row in rows:
         table.add_row(*(row[header] for header in headers))
     return table
@@ -135,10 +130,12 @@ def _rate(value: float | None) -> str:
 
 def flow_table(dims: Sequence[int], kind: str, size: int | None = None) -> Table:
     """What each level of a hierarchical collective takes in and gives out: in bytes, or in units of M."""
-    table = _table("level", "phase", "ranks", "input / rank", "output / rank", title="data volume by level")
+    table = new_table(
+        "level", "phase", "ranks", "input / rank", "output / rank", title="data volume by level"
+    )
     for flow in level_flow(dims, kind):
         volumes = (
-            _fraction(share) if size is None else format_bytes(round(share * size))
+            share_text(share) if size is None else format_bytes(round(share * size))
             for share in (flow.taken, flow.given)
         )
         table.add_row(str(flow.level), flow.phase, str(flow.ranks), *volumes)
@@ -147,7 +144,7 @@ def flow_table(dims: Sequence[int], kind: str, size: int | None = None) -> Table
 
 def topology_table(topology: Topology, measures: Measures) -> Table:
     """Measures of a topology."""
-    table = _table("name", "value", title=f"{topology.kind}, dims {' x '.join(map(str, topology.dims))}")
+    table = new_table("name", "value", title=f"{topology.kind}, dims {' x '.join(map(str, topology.dims))}")
     exact = "" if measures.bisection_exact else " (of the natural halves)"
     rows = (
         ("ranks", str(measures.ranks)),
@@ -170,55 +167,12 @@ def _span(pair: tuple[int, int]) -> str:
     return str(pair[0]) if pair[0] == pair[1] else f"{pair[0]} to {pair[1]}"
 
 
-def algorithms_table() -> Table:
-    """The catalogue."""
-    table = _table("algorithm", "collectives", "formula", "source")
-    for algorithm in ALGORITHMS.values():
-        table.add_row(algorithm.name, ", ".join(algorithm.collectives), algorithm.formula, algorithm.source)
-    return table
+def share_text(share: Fraction) -> str:
+    """A share of the full vector M for people.
 
-
-def algorithm_lines(algorithm: Algorithm) -> list[str]:
-    """What the catalogue says of an algorithm."""
-    return [
-        algorithm.summary,
-        f"collectives  {', '.join(algorithm.collectives)}",
-        f"options      {', '.join(algorithm.options) or 'none'}",
-        f"closed form  {algorithm.formula}",
-        f"exact on     {algorithm.ideal}",
-        f"source       {algorithm.source}",
-    ]
-
-
-def trace_table(schedule: Schedule) -> Table:
-    """The schedule step by step; sizes in units of the full vector M."""
-    size = schedule.collective.size
-    title = f"{schedule.algorithm} {schedule.collective.kind}, N = {schedule.ranks}"
-    table = _table("step", "transfers", "message", "live / rank after", title=title)
-    several = bool(schedule.channel.any())
-    for step in trace(schedule):
-        number = f"{step.step}" + (f" ({step.channel})" if several else "")
-        table.add_row(number, _moves(step), _share(step.sent, size), _share(step.live, size))
-    return table
-
-
-def _moves(step: TracedStep) -> str:
-    pairs = step.pairs()
-    if pairs is not None:
-        parts = [f"({a},{b})" for a, b in pairs]
-    else:
-        parts = [f"{move.src}->{move.dst}:{ranges_text(move.chunks, ',')}" for move in step.moves]
-    more = f" ... {len(step.moves)} transfers" if len(parts) > SHOWN else ""
-    return " ".join(parts[:SHOWN]) + more
-
-
-def _share(span: tuple[int, int], size: int) -> str:
-    """Bytes in units of M: M/4, or 3M/8 to M."""
-    low, high = (_fraction(Fraction(amount, size) if size else Fraction(0)) for amount in span)
-    return low if low == high else f"{low} to {high}"
-
-
-def _fraction(share: Fraction) -> str:
+    >>> share_text(Fraction(3, 8)), share_text(Fraction(1)), share_text(Fraction(0))
+    ('3M/8', 'M', '0')
+    """
     if share.numerator == 0:
         return "0"
     times = "" if share.numerator == 1 else str(share.numerator)

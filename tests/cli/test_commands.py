@@ -202,7 +202,9 @@ def test_check_passes_and_fails_with_the_place(tmp_path: Path, capsys: pytest.Ca
     bad = "expect:\n  steps: 8\n  depth: 7\n  bytes_sent_max: 1\n  time: 1 ms\n  analytic: {abs: 1 ns}\n"
     file = write(tmp_path / "bad.yaml", RING + bad)
     assert collsim("check", tmp_path) == 1
-    printed = capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert len({(line.index("expected"), line.index("found")) for line in lines[:3]}) == 1
+    printed = "\n".join(" ".join(line.split()) for line in lines)
     assert f"{file}:6:3: steps: expected 8, found 7" in printed
     assert f"{file}:8:3: bytes_sent_max: expected 1, found 939524096" in printed
     assert f"{file}:9:3: time: expected 1 ms" in printed

@@ -16,6 +16,7 @@ from topologies.errors import CollsimError
         ("ring", {}, {}),
         ("ring", {"first_chunk": "1"}, {"first_chunk": 1}),
         ("ring", {"first_chunk": " -1 "}, {"first_chunk": -1}),
+        ("ring", {"segments": "4", "sizes": "1 B,2 B"}, {"segments": 4, "sizes": (1, 2)}),
         ("recursive_halving", {"order": "near"}, {"order": "near"}),
         ("hierarchical", {"dims": "4,2"}, {"dims": (4, 2)}),
         ("hierarchical", {"dims": "4"}, {"dims": (4,)}),

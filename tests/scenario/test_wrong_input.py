@@ -213,11 +213,11 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("links of a preset as a number", preset("dgx-1, levels: {nvlink: 50}"), ["1:44: topology.levels.nvlink: found the number 50, expected a mapping"]),
     ("levels of a preset as a number", preset("tpu-v4, levels: 3"), ['1:28: unknown key "levels" in topology']),
     # the collective
-    ("unknown collective", gather("kind: all_gather, algorithm: ring, size: 1 B"), ['2:20: collective.kind: found the text "all_gather", expected reduce_scatter, allgather or']),
+    ("unknown collective", gather("kind: all_gather, algorithm: ring, size: 1 B"), ['2:20: collective.kind: found the text "all_gather", expected broadcast, reduce, scatter, gather,']),
     ("unknown algorithm", gather("kind: allgather, algorithm: rings, size: 1 B"), ['2:42: collective.algorithm: found the text "rings", expected ']),
     ("impossible algorithm", gather("kind: allgather, algorithm: recursive_halving, size: 1 B"), ['2:42: collective.algorithm: the algorithm "recursive_halving" does not do allgather; expected ring,']),
     ("option not taken", gather("kind: allgather, algorithm: direct, size: 1 B, first_chunk: 0"), ['2:61: the algorithm "direct" does not take the option "first_chunk"; it takes none']),
-    ("option of no algorithm", gather("kind: allgather, algorithm: ring, size: 1 B, segments: 4"), ['2:59: unknown key "segments" in collective']),
+    ("option of no algorithm", gather("kind: allgather, algorithm: ring, size: 1 B, portions: 4"), ['2:59: unknown key "portions" in collective']),
     ("option word", gather("kind: reduce_scatter, algorithm: recursive_halving, size: 1 B, order: fa"), ['2:84: collective.order: found the text "fa", expected ']),
     ("option type", gather("kind: allgather, algorithm: ring, size: 1 B, first_chunk: 1.5"), ["2:72: collective.first_chunk: found the number 1.5, expected a whole number"]),
     ("algorithm of a dimension", gather("kind: allgather, algorithm: hierarchical, size: 1 B, dims: [4, 2], algorithms: [ring, dirct]"), ['2:100: collective.algorithms[1]: found the text "dirct", expected ']),

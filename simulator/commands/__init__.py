@@ -1,0 +1,1 @@
+"""What a person types, a module a command; what is slow to import is imported where it is needed."""

@@ -1,0 +1,72 @@
+"""`collsim check`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator.commands.shared import FAILED, WRONG, allow_code, run_one
+
+if TYPE_CHECKING:
+    from simulator.scenario.check import Outcome
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--junit", type=click.Path(path_type=Path), help="Write a report as JUnit XML; overwrites it.")
+@click.option("--update", "updates", is_flag=True, help="Write today's values into what the files expect.")
+@allow_code
+def check(paths: tuple[Path, ...], junit: Path | None, updates: bool, allow_code: bool) -> None:
+    """Hold scenarios against what they expect.
+
+    PATHS are files, folders, or library:NAME and library:THEME for those that come with collsim.
+    """
+    from simulator.scenario.library import expand
+    from simulator.scenario.output import write_file
+
+    outcomes = []
+    for file in expand(paths):
+        outcomes.append(_held(file, updates=updates, allow_code=allow_code))
+        _print(outcomes[-1])
+    failed = sum(not outcome.fine for outcome in outcomes)
+    click.echo(f"{len(outcomes) - failed} passed, {failed} failed")
+    if junit is not None:
+        from simulator.scenario.junit import junit_xml
+
+        write_file(junit, junit_xml(outcomes))
+    if failed:
+        sys.exit(WRONG if any(outcome.wrong for outcome in outcomes) else FAILED)
+
+
+def _held(file: Path, *, updates: bool, allow_code: bool) -> Outcome:
+    """A file held against what it expects, after it was told what is."""
+    from functools import partial
+
+    from simulator.scenario.check import Outcome, hold
+    from simulator.scenario.errors import ScenarioErrors
+    from simulator.scenario.update import update
+
+    run = partial(run_one, allow_code=allow_code)
+    outcome = hold(file, run)
+    if not updates or outcome.result is None:
+        return outcome
+    try:
+        written = update(outcome.result, outcome.mismatches)
+    except ScenarioErrors as error:
+        return Outcome(outcome.file, wrong=str(error))
+    if not written:
+        return outcome
+    click.echo(f"updated {file}: {written} value{'s' if written > 1 else ''}")
+    return hold(file, run)
+
+
+def _print(outcome: Outcome) -> None:
+    for line in outcome.lines:
+        click.echo(line, err=bool(outcome.wrong))
+    nothing = outcome.result is not None and not outcome.result.scenario.expects_something
+    click.echo(
+        f"{'ok    ' if outcome.fine else 'FAILED'} {outcome.file}{' (expects nothing)' if nothing else ''}"
+    )

@@ -1,0 +1,73 @@
+"""`collsim run`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator.commands.shared import allow_code, console, load_all, run_one
+
+if TYPE_CHECKING:
+    from simulator.scenario.models import Scenario
+    from simulator.scenario.run import Result
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json_text", is_flag=True, help="Print the result as JSON.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for result.json, timeline.csv, .png and .svg."
+)
+@click.option("--force", is_flag=True, help="Overwrite what is in --out.")
+@click.option("--no-verify", is_flag=True, help="Do not prove the schedule on data.")
+@allow_code
+def run(
+    files: tuple[Path, ...],
+    as_json_text: bool,
+    out: Path | None,
+    force: bool,
+    no_verify: bool,
+    allow_code: bool,
+) -> None:
+    """Simulate scenarios and print what came out.
+
+    FILES are files, folders, or library:NAME and library:THEME for those that come with collsim.
+    """
+    from simulator.scenario.output import check_folder, write_results
+    from simulator.scenario.result import as_json
+
+    if out is not None:
+        check_folder(out.resolve(), force=force)
+    results = _run_all(load_all(files), verify=False if no_verify else None, allow_code=allow_code)
+    if out is not None:
+        write_results(results, out, force=force)
+    if as_json_text:
+        click.echo(as_json(results), nl=False)
+        return
+    _print_results(results)
+    if out is not None:
+        click.echo(f"written to {out}")
+
+
+def _run_all(scenarios: Sequence[Scenario], *, verify: bool | None, allow_code: bool) -> list[Result]:
+    results = [run_one(scenario, verify=verify, allow_code=allow_code) for scenario in scenarios]
+    for result in results:
+        for warning in result.warnings:
+            click.echo(f"{result.scenario.source.file}: warning: {warning}", err=True)
+    return results
+
+
+def _print_results(results: Sequence[Result]) -> None:
+    from simulator.scenario.tables import flow_table, result_table, results_table
+
+    terminal = console()
+    one = len(results) == 1
+    terminal.print(result_table(results[0]) if one else results_table(results, terminal.width))
+    for result in results:
+        choice = result.scenario.collective
+        if choice.own is None and choice.algorithm == "hierarchical":
+            kind = result.schedule.collective.kind
+            terminal.print(flow_table(result.dims, kind, result.schedule.collective.size))

@@ -1,0 +1,106 @@
+"""What several commands do: load, run, say what is wrong."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from simulator.scenario.models import Scenario
+    from simulator.scenario.run import Report, Result
+
+FAILED: Final = 1
+WRONG: Final = 2
+INTERRUPTED: Final = 130
+"""Exit codes: an expectation or a proof failed, the input is wrong, somebody has had enough."""
+
+WIDE: Final = 140
+"""Columns of a table that is not printed on a terminal."""
+
+Known = TypeVar("Known")
+
+
+def known(word: str, words: Mapping[str, Known], what: str) -> Known:
+    """What a word stands for, or a usage error that names the nearest."""
+    from simulator.scenario.errors import did_you_mean, one_of, printable
+
+    if word not in words:
+        hint = did_you_mean(word, words) or f"; expected {one_of(words)}"
+        raise click.UsageError(f'there is no {what} "{printable(word)}"{hint}')
+    return words[word]
+
+
+def load_all(paths: Sequence[Path]) -> list[Scenario]:
+    """Every scenario, or everything that is wrong in any of the files."""
+    from simulator.scenario.errors import ScenarioErrors
+    from simulator.scenario.library import expand
+    from simulator.scenario.load import load
+
+    scenarios, wrong = [], []
+    for file in expand(paths):
+        try:
+            scenarios.append(load(file))
+        except ScenarioErrors as error:
+            wrong.append(str(error))
+    if wrong:
+        click.echo("\n".join(wrong), err=True)
+        sys.exit(WRONG)
+    return scenarios
+
+
+allow_code = click.option(
+    "--allow-code", is_flag=True, help="Run the Python code of algorithms that scenarios bring with them."
+)
+
+
+def run_one(scenario: Scenario, *, verify: bool | None = None, allow_code: bool = False) -> Result:
+    """Run a scenario, with a bar where it takes long."""
+    from simulator.scenario.run import run as run_scenario
+
+    with _progress(scenario.name) as report:
+        return run_scenario(scenario, verify=verify, report=report, allow_code=allow_code)
+
+
+def console() -> Console:
+    """Where tables go: as wide as the terminal, or as `WIDE`."""
+    from rich.console import Console
+
+    return Console(markup=False) if sys.stdout.isatty() else Console(width=WIDE, markup=False)
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Report | None]:
+    """A bar on standard error for what takes over a second, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    began = time.monotonic()
+    with ExitStack() as stack:
+        bars: list[tuple[Progress, TaskID]] = []
+
+        def report(stage: str, done: int, total: int) -> None:
+            if time.monotonic() - began < 1:
+                return
+            if not bars:
+                bars.append(_start_bar(stack))
+            bar, task = bars[0]
+            bar.update(task, description=f"{name}: {stage}", completed=done, total=total)
+
+        yield report
+
+
+def _start_bar(stack: ExitStack) -> tuple[Progress, TaskID]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
+    return bar, bar.add_task("")
