@@ -206,8 +206,9 @@ def _ways(
 
 
 def _between_ranks(topology: Topology, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Least weight of a way from each rank (row) to each."""
     ranks = np.arange(topology.ranks)
-    return cheapest(topology.links, len(topology.nodes), ranks, weight)[:, : topology.ranks]
+    return cheapest(topology.links, len(topology.nodes), ranks, weight)[:, : topology.ranks].T
 
 
 def _ports(topology: Topology, end: NDArray[np.int32]) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.proof import Cells, number_cells
+from algorithms.proof import Cells, distinct, number_cells
 from algorithms.schedule import REDUCE
 
 if TYPE_CHECKING:
@@ -94,5 +94,5 @@ def _depth_and_staged(schedule: Schedule, cells: Cells) -> tuple[int, int]:
         np.maximum.at(chain, target, deepest[row - start])
         sends[source] = step
         written = target[sends[target] == step]
-        staged += len(np.unique(written)) if len(written) else 0
+        staged += len(distinct(written))
     return int(chain.max(initial=0)), staged

@@ -58,8 +58,16 @@ def number_cells(schedule: Schedule) -> Cells:
         (schedule.src[row].astype(np.int64), chunk),
         (schedule.dst[row].astype(np.int64), chunk),
     ]
-    known = np.unique(np.concatenate([rank * collective.chunks + c for rank, c in places]))
+    known = distinct(np.concatenate([rank * collective.chunks + c for rank, c in places]))
     return Cells(len(known), known, collective.chunks)
+
+
+def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Different values in rising order; for millions of them far faster than `np.unique`, which hashes."""
+    ordered: NDArray[np.int64] = np.sort(values)
+    new = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return ordered[new]
 
 
 def prove(schedule: Schedule, *, seed: int = 20090101) -> None:

@@ -7,12 +7,12 @@ from types import MappingProxyType
 
 from algorithms.algorithm import Algorithm
 from algorithms.catalogue.bruck import BRUCK
+from algorithms.catalogue.butterfly import BUTTERFLY
 from algorithms.catalogue.direct import DIRECT
 from algorithms.catalogue.exchange import EXCHANGE
 from algorithms.catalogue.halving import HALVING
 from algorithms.catalogue.in_network import IN_NETWORK
 from algorithms.catalogue.modern import MODERN
-from algorithms.catalogue.ordered import ORDERED
 from algorithms.catalogue.rabenseifner import RABENSEIFNER
 from algorithms.catalogue.ring import RINGS
 from algorithms.catalogue.trees import TREES
@@ -28,7 +28,7 @@ FLAT: Mapping[str, Algorithm] = MappingProxyType(
             TREES,
             BRUCK,
             EXCHANGE,
-            ORDERED,
+            BUTTERFLY,
             MODERN,
             IN_NETWORK,
         )

@@ -16,7 +16,7 @@ import numpy as np
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
-from algorithms.compose import core_ranks, dual, fold, then
+from algorithms.compose import core_ranks, dual, fold
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import REDUCE, Schedule, Step
 
@@ -78,13 +78,34 @@ def recursive_halving(
     return replace(core(ranks), collective=collective) if _fits(ranks) else fold(collective, core)
 
 
+def doubling_steps(ranks: int, order: Order = "near") -> Iterator[Step]:
+    """Recursive doubling ReduceScatter on P = 2^f ranks: swap all the blocks that are not one's side's.
+
+    In the step of distance d ranks i and i XOR d have summed what their sides, of as many ranks as
+    there were distances in all, have of the other blocks. Rank i ends with chunk i.
+    """
+    check_moves(ranks * (ranks - 1) * (ranks.bit_length() - 1))
+    rank, inside = np.arange(ranks), 0
+    for distance in _distances(ranks, order):
+        outside = ((rank[:, None] ^ rank) & ~inside) != 0
+        yield (rank, rank ^ distance, np.nonzero(outside)[1].reshape(ranks, -1), REDUCE)
+        inside |= distance
+
+
+def exchange_steps(ranks: int, order: Order = "near") -> Iterator[Step]:
+    """Recursive doubling AllReduce on P = 2^f ranks: swap the whole vector, chunk 0, with i XOR distance."""
+    rank = np.arange(ranks)
+    for distance in _distances(ranks, order):
+        yield (rank, rank ^ distance, np.zeros(ranks, dtype=np.int64), REDUCE)
+
+
 def recursive_doubling(
     kind: str,
     ranks: int,
     size: int,
     order: Order = "near",
 ) -> Schedule:
-    """Recursive doubling: AllGather (the dual of recursive halving), full-vector AllReduce, Barrier.
+    """Recursive doubling: AllGather (halving's dual), ReduceScatter, full-vector AllReduce, Barrier.
 
     Parameters
     ----------
@@ -95,63 +116,23 @@ def recursive_doubling(
 
     Notes
     -----
-    Folded, all take f + 2 steps. A Barrier gathers the tokens of all ranks, of no bytes.
+    Folded, all take f + 2 steps. The ReduceScatter sends more than halving does, and keeps the order of
+    the ranks. A Barrier gathers the tokens of all ranks, of no bytes.
     """
+    blocks = 1 if kind == "allreduce" else None
 
     def core(p: int) -> Schedule:
-        if kind == "allreduce":
-            return assemble(
-                make_collective(kind, p, p, blocks=1),
-                _exchange_steps(p, order),
-                algorithm="recursive_doubling",
-            )
+        collective = make_collective(kind, p, 0, blocks=blocks)
+        if kind in ("allreduce", "reduce_scatter"):
+            steps = exchange_steps if kind == "allreduce" else doubling_steps
+            return assemble(collective, steps(p, order), algorithm="recursive_doubling")
         opposite: Order = "far" if order == "near" else "near"
-        halving = assemble(
-            make_collective("reduce_scatter", p, p),
-            halving_steps(p, opposite),
-            algorithm="recursive_doubling",
-        )
-        gather = dual(halving, make_collective("allgather", p, p))
-        return gather if kind == "allgather" else replace(gather, collective=make_collective(kind, p, 0))
+        scatter = make_collective("reduce_scatter", p, 0)
+        halving = assemble(scatter, halving_steps(p, opposite), algorithm="recursive_doubling")
+        gather = dual(halving, make_collective("allgather", p, 0))
+        return replace(gather, collective=collective)
 
-    collective = make_collective(kind, ranks, size, blocks=1 if kind == "allreduce" else None)
-    return replace(core(ranks), collective=collective) if _fits(ranks) else fold(collective, core)
-
-
-def _exchange_steps(ranks: int, order: Order) -> Iterator[Step]:
-    """Recursive doubling AllReduce: exchange the whole vector, chunk 0, with i XOR distance."""
-    rank = np.arange(ranks)
-    for distance in _distances(ranks, order):
-        yield (rank, rank ^ distance, np.zeros(ranks, dtype=np.int64), REDUCE)
-
-
-def rabenseifner(
-    kind: str,
-    ranks: int,
-    size: int,
-    order: Order = "far",
-) -> Schedule:
-    """Rabenseifner's AllReduce: recursive halving, then recursive doubling; 2 log2 N steps.
-
-    Parameters
-    ----------
-    kind, ranks, size
-        As `make_collective`.
-    order : {'far', 'near'}
-        Which distance the halving begins with; the doubling mirrors it.
-
-    Notes
-    -----
-    Folded with full vectors, as MPICH does, it takes 2 f + 2 steps and cuts the vector into P
-    blocks.
-    """
-
-    def core(p: int) -> Schedule:
-        scatter = assemble(make_collective("reduce_scatter", p, p), halving_steps(p, order))
-        gather = dual(scatter, make_collective("allgather", p, p))
-        return then([scatter, gather], make_collective(kind, p, p), algorithm="rabenseifner")
-
-    collective = make_collective(kind, ranks, size, blocks=core_ranks(ranks))
+    collective = make_collective(kind, ranks, size, blocks=blocks)
     return replace(core(ranks), collective=collective) if _fits(ranks) else fold(collective, core)
 
 
@@ -165,7 +146,7 @@ def halving_rounds(
     size: int,
     order: Order | None = None,
 ) -> tuple[Round, ...]:
-    """Sum over j of alpha + M/2^j (1/beta + 1/gamma), for ReduceScatter, AllGather and AllReduce.
+    """Sum over j of alpha + M/2^j (1/beta + 1/gamma), for ReduceScatter and AllGather.
 
     Folded, with rest = N - P: in the step that leaves P/2^j of the P virtual blocks, the largest
     message holds them and the excluded ranks' blocks among them; before it comes a message of M,
@@ -173,8 +154,6 @@ def halving_rounds(
     """
     p = core_ranks(ranks)
     rest = ranks - p
-    if kind == "allreduce":
-        return _allreduce_rounds(p, rest, size)
     scatters = kind == "reduce_scatter"
     far = (order or ("far" if scatters else "near")) == ("far" if scatters else "near")
     sent = []
@@ -190,29 +169,44 @@ def halving_rounds(
     return (Round(1, block), *inner, Round(1, size - block))
 
 
-def _allreduce_rounds(p: int, rest: int, size: int) -> tuple[Round, ...]:
-    sent = [Fraction(size, 1 << j) for j in range(1, p.bit_length())]
-    inner = (*(Round(1, s, fan_in=1) for s in sent), *(Round(1, s) for s in sent))
-    whole = Fraction(size)
-    return (Round(1, whole, fan_in=1), *inner, Round(1, whole)) if rest else inner
-
-
 def doubling_rounds(
     kind: str,
     ranks: int,
     size: int,
     order: Order | None = None,
 ) -> tuple[Round, ...]:
-    """AllGather as `halving_rounds`; AllReduce log2 N (alpha + M/beta + M/gamma), folded 2 rounds more."""
+    """AllGather as `halving_rounds`; AllReduce log2 N (alpha + M/beta + M/gamma), folded 2 rounds more.
+
+    ReduceScatter: sum over j of alpha + (1 - 2^j/N) M (1/beta + 1/gamma).
+    """
     if kind == "allgather":
         return halving_rounds(kind, ranks, size, order)
+    whole, exchanges = Fraction(size), ranks.bit_length() - 1
     if kind == "barrier":
-        return (Round(ranks.bit_length() - 1 + 2 * (not _fits(ranks)), Fraction(0)),)
-    whole = Fraction(size)
-    exchanges = ranks.bit_length() - 1
-    if _fits(ranks):
-        return (Round(exchanges, whole, fan_in=1),)
-    return (Round(exchanges + 1, whole, fan_in=1), Round(1, whole))
+        return (Round(exchanges + 2 * (not _fits(ranks)), whole),)
+    inner: tuple[Round, ...] = (Round(exchanges, whole, fan_in=1),)
+    after = whole
+    if kind == "reduce_scatter":
+        inner = tuple(
+            Round(1, Fraction(size * (ranks - own), ranks), fan_in=1) for own in _kept(ranks, order or "near")
+        )
+        after = whole / ranks
+    return inner if _fits(ranks) else (Round(1, whole, fan_in=1), *inner, Round(1, after))
+
+
+def _kept(ranks: int, order: Order) -> list[int]:
+    """Blocks that the largest message of each step leaves out: those of a side of 1, 2, 4, ... ranks.
+
+    Folded, the first N - P of the P ranks stand for two. With near distances first, the last of
+    these is waited for most: its partner's side, or its own where that is the upper one, stands for the
+    fewest. With far ones, sides are spread evenly over the ranks.
+    """
+    p = core_ranks(ranks)
+    rest, sides = ranks - p, [1 << j for j in range(p.bit_length() - 1)]
+    if order == "far":
+        return [side + rest * side // p for side in sides]
+    last = rest - 1
+    return [side + (rest % side or side if rest and last & side else 0) for side in sides]
 
 
 def halving_totals(kind: str, ranks: int) -> Totals:
@@ -220,21 +214,23 @@ def halving_totals(kind: str, ranks: int) -> Totals:
     p = core_ranks(ranks)
     rest, exchanges = ranks - p, p * (p.bit_length() - 1)
     inner, folded = Fraction(p - 1), Fraction(rest, ranks)
-    if kind == "allreduce":
-        return Totals(2 * (exchanges + rest), 2 * (inner + rest), inner + rest)
     sent = inner + folded + (rest if kind == "reduce_scatter" else rest - folded)
     return Totals(exchanges + 2 * rest, sent, inner + rest if kind == "reduce_scatter" else Fraction(0))
 
 
 def doubling_totals(kind: str, ranks: int) -> Totals:
-    """AllGather as `halving_totals`; AllReduce P log2 P whole vectors; Barrier as many tokens."""
+    """AllGather as `halving_totals`; AllReduce P log2 P whole vectors; ReduceScatter P - 1 fewer."""
     if kind == "allgather":
         return halving_totals(kind, ranks)
     p = core_ranks(ranks)
     rest, exchanges = ranks - p, p * (p.bit_length() - 1)
+    messages = exchanges + 2 * rest
     if kind == "barrier":
-        return Totals(exchanges + 2 * rest, Fraction(0))
-    return Totals(exchanges + 2 * rest, Fraction(exchanges + 2 * rest), Fraction(exchanges + rest))
+        return Totals(messages, Fraction(0))
+    if kind == "allreduce":
+        return Totals(messages, Fraction(messages), Fraction(exchanges + rest))
+    inner = Fraction(exchanges - (p - 1) + rest)
+    return Totals(messages, inner + Fraction(rest, ranks), inner)
 
 
 HALVING: Final = (
@@ -252,27 +248,16 @@ HALVING: Final = (
     ),
     Algorithm(
         "recursive_doubling",
-        ("allgather", "allreduce", "barrier"),
+        ("allgather", "reduce_scatter", "allreduce", "barrier"),
         recursive_doubling,
         doubling_rounds,
         doubling_totals,
-        "log2(N) alpha + (N-1)/N M/beta; allreduce log2(N)(alpha + M/beta + M/gamma)",
+        "log2(N) alpha + (N-1)/N M/beta; allreduce log2(N)(alpha + M/beta + M/gamma); "
+        "reduce_scatter log2(N) alpha + (log2(N) - (N-1)/N) M (1/beta + 1/gamma)",
         "hypercube",
         "Thakur, Rabenseifner and Gropp 2005",
         power_of_two=True,
         constraint="N = 2^k; folds elsewhere",
         keeps_order="any root",
-    ),
-    Algorithm(
-        "rabenseifner",
-        ("allreduce",),
-        rabenseifner,
-        halving_rounds,
-        halving_totals,
-        "2 log2(N) alpha + (N-1)/N M (2/beta + 1/gamma)",
-        "hypercube",
-        "Rabenseifner 2004",
-        power_of_two=True,
-        constraint="N = 2^k; folds elsewhere",
     ),
 )

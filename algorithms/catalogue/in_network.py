@@ -158,8 +158,12 @@ def spreading(tree: SwitchTree, root: int) -> Iterator[Step]:
         joined.setdefault(up, []).append(node)
     known, edge = {root}, [root]
     while len(known) < len(joined):
+        # the last first: backwards, in a Reduce, a switch then hears them in order
         moves = [
-            (node, other) for node in sorted(edge) for other in sorted(joined[node]) if other not in known
+            (node, other)
+            for node in sorted(edge)
+            for other in sorted(joined[node], reverse=True)
+            if other not in known
         ]
         edge = [other for _, other in moves]
         known.update(edge)

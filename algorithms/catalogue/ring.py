@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble
+from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
 from algorithms.compose import dual, then
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, REDUCE, Schedule, Step
+from algorithms.schedule import COPY, REDUCE, Ranges, Schedule, Step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,8 +40,29 @@ def ring_steps(ranks: int, direction: int = 1, first_chunk: int = -1) -> Iterato
         yield (rank, (rank + direction) % ranks, (rank + direction * (first_chunk - step)) % ranks, REDUCE)
 
 
+def relay_steps(ranks: int) -> Iterator[Step]:
+    """Ring All-to-All: every block goes on to the right until it is home.
+
+    In step s rank i sends what rank i - s had for those that are still ahead of it.
+    """
+    check_moves(ranks * ranks * (ranks - 1) // 2)
+    rank = np.arange(ranks)
+    for step in range(ranks - 1):
+        origin = (rank - step)[:, None] % ranks
+        home = (rank[:, None] + np.arange(1, ranks - step)) % ranks
+        yield (rank, (rank + 1) % ranks, origin * ranks + home, COPY)
+
+
+def token_steps(ranks: int) -> Iterator[Step]:
+    """Double ring Barrier: a message goes round twice; first it collects the tokens, then it brings them."""
+    for lap in range(2 * (ranks > 1)):
+        for rank in range(ranks):
+            tokens = Ranges(np.zeros(1, dtype=np.int64), np.array([ranks if lap else rank + 1]))
+            yield ([rank], [(rank + 1) % ranks], tokens, COPY)
+
+
 def ring(kind: str, ranks: int, size: int, first_chunk: int = -1) -> Schedule:
-    """Ring ReduceScatter, AllGather or AllReduce (the first, then the second); N - 1 steps each.
+    """Ring ReduceScatter, AllGather and AllReduce (the first, then the second), All-to-All and Barrier.
 
     Parameters
     ----------
@@ -55,32 +76,55 @@ def ring(kind: str, ranks: int, size: int, first_chunk: int = -1) -> Schedule:
     Raises
     ------
     ScheduleError
-        If an AllGather is asked to start with another chunk than its own.
+        If another collective is asked to start with another chunk than its own.
     """
-    if kind == "allgather" and first_chunk != -1:
-        raise ScheduleError("an allgather starts with each rank's own chunk", ("first_chunk",))
+    if kind in ("reduce_scatter", "allreduce"):
+        return _reducing_ring(kind, ranks, size, first_chunk)
+    if first_chunk != -1:
+        raise ScheduleError(f"the {kind} of a ring starts with each rank's own chunk", ("first_chunk",))
+    if kind == "allgather":
+        return _gathering_ring(ranks, size, 0)
+    steps = relay_steps(ranks) if kind == "all_to_all" else token_steps(ranks)
+    return assemble(make_collective(kind, ranks, size), steps, algorithm="ring")
+
+
+def _reducing_ring(kind: str, ranks: int, size: int, first_chunk: int) -> Schedule:
     shift = first_chunk + 1
     scatter = make_collective("reduce_scatter", ranks, size, shift=shift)
+    reduce = assemble(scatter, ring_steps(ranks, 1, first_chunk), algorithm="ring")
     if kind == "reduce_scatter":
-        return assemble(scatter, ring_steps(ranks, 1, first_chunk), algorithm="ring")
-    # a leftward ReduceScatter, played backwards, is an AllGather to the right
-    mirror = assemble(scatter, ring_steps(ranks, -1, -first_chunk - 2), algorithm="ring")
-    gather = dual(mirror, make_collective("allgather", ranks, size, shift=shift))
-    if kind == "allgather":
-        return gather
-    reduce = assemble(scatter, ring_steps(ranks, 1, first_chunk))
-    return then([reduce, gather], make_collective(kind, ranks, size), algorithm="ring")
+        return reduce
+    halves = [reduce, _gathering_ring(ranks, size, shift)]
+    return then(halves, make_collective(kind, ranks, size), algorithm="ring")
+
+
+def _gathering_ring(ranks: int, size: int, shift: int) -> Schedule:
+    """A leftward ReduceScatter, played backwards: an AllGather to the right of block i + shift at rank i."""
+    scatter = make_collective("reduce_scatter", ranks, size, shift=shift)
+    mirror = assemble(scatter, ring_steps(ranks, -1, -shift - 1), algorithm="ring")
+    return dual(mirror, make_collective("allgather", ranks, size, shift=shift))
 
 
 def ring_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
-    """(N - 1)(alpha + M/N / beta + M/N / gamma); the AllGather without gamma; the AllReduce both."""
+    """(N - 1)(alpha + M/N / beta + M/N / gamma); the AllGather without gamma; the AllReduce both.
+
+    All-to-All: (N - 1) alpha + (N - 1)/2 M / beta. Barrier: 2 N alpha.
+    """
     block = Fraction(size, ranks)
+    if kind == "all_to_all":
+        return tuple(Round(1, block * blocks) for blocks in range(ranks - 1, 0, -1))
+    if kind == "barrier":
+        return (Round(2 * ranks * (ranks > 1), block),)
     reduce, gather = Round(ranks - 1, block, fan_in=1), Round(ranks - 1, block)
     return {"reduce_scatter": (reduce,), "allgather": (gather,), "allreduce": (reduce, gather)}[kind]
 
 
 def ring_totals(kind: str, ranks: int) -> Totals:
-    """N messages a step; as few bytes as can be."""
+    """N messages a step, but one of a Barrier; as few bytes as can be, but for the relayed All-to-All."""
+    if kind == "all_to_all":
+        return Totals(ranks * (ranks - 1), Fraction(ranks * (ranks - 1), 2))
+    if kind == "barrier":
+        return Totals(2 * ranks * (ranks > 1), Fraction(0))
     steps = (2 if kind == "allreduce" else 1) * (ranks - 1)
     return Totals(ranks * steps, Fraction(0)) + least(kind, ranks)
 
@@ -167,11 +211,12 @@ def bidirectional_ring_totals(kind: str, ranks: int) -> Totals:
 RINGS: Final = (
     Algorithm(
         "ring",
-        ("reduce_scatter", "allgather", "allreduce"),
+        ("reduce_scatter", "allgather", "allreduce", "all_to_all", "barrier"),
         ring,
         ring_rounds,
         ring_totals,
-        "(N-1)(alpha + M/N/beta + M/N/gamma); allreduce twice, the second time without gamma",
+        "(N-1)(alpha + M/N/beta + M/N/gamma); allreduce twice, the second time without gamma; "
+        "all_to_all (N-1)(alpha + M/2/beta); barrier 2 N alpha",
         "ring",
         "Patarasuk and Yuan 2009",
     ),
