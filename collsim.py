@@ -53,10 +53,18 @@ from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction
 from simulator.engine.plan import Plan
 from simulator.engine.timeline import Timeline
+from simulator.llm.errors import ModelError
+from simulator.llm.hardware import Hardware
+from simulator.llm.memory import Memory, memory
+from simulator.llm.model import Experts, LatentAttention, Model, transformer
+from simulator.llm.plan import CONVENTIONS, Batch, Convention, MemoryPlan, Parallel
 from simulator.scenario.check import check
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.load import load, loads
 from simulator.scenario.models import Scenario
+from simulator.scenario.plan_load import load_plan, loads_plan
+from simulator.scenario.plan_models import PlanScenario
+from simulator.scenario.plan_run import PlanResult, work_out
 from simulator.scenario.result import as_json
 from simulator.scenario.run import Result, build_topology, run
 from topologies import (
@@ -94,23 +102,36 @@ if TYPE_CHECKING:
 __all__ = [
     "ALGORITHMS",
     "COLLECTIVES",
+    "CONVENTIONS",
     "COPY",
     "REDUCE",
     "TOPOLOGIES",
     "Algorithm",
+    "Batch",
     "Bounds",
     "Collective",
     "CollsimError",
+    "Convention",
     "Counts",
     "CustomLink",
     "CustomNodes",
+    "Experts",
+    "Hardware",
+    "LatentAttention",
     "Level",
     "Lists",
     "Marker",
     "Measures",
+    "Memory",
+    "MemoryPlan",
+    "Model",
+    "ModelError",
     "Network",
+    "Parallel",
     "Plan",
     "PlanError",
+    "PlanResult",
+    "PlanScenario",
     "Platform",
     "Ranges",
     "Reduction",
@@ -147,11 +168,14 @@ __all__ = [
     "level_flow",
     "line",
     "load",
+    "load_plan",
     "loads",
+    "loads_plan",
     "lower",
     "lower_bounds",
     "make_collective",
     "measure",
+    "memory",
     "mesh",
     "multilevel",
     "on",
@@ -174,6 +198,8 @@ __all__ = [
     "topology_figure",
     "torus",
     "trace",
+    "transformer",
+    "work_out",
 ]
 
 _FIGURES = frozenset({"Marker", "save", "timeline_figure", "topology_figure"})

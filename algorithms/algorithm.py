@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal
 
 from algorithms.collective import KINDS
@@ -13,6 +14,12 @@ from algorithms.schedule import Schedule
 
 COMMON: Final = ("root", "peer", "segments", "sizes")
 """Options of every algorithm, where the collective has them; a builder may see to some itself."""
+
+
+@cache
+def parameters(function: Callable[..., object]) -> tuple[str, ...]:
+    """Names of a function's parameters."""
+    return tuple(inspect.signature(function).parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class Algorithm:
     @property
     def options(self) -> tuple[str, ...]:
         """Names of the options that it takes beyond kind, ranks, size, and those of every algorithm."""
-        own = tuple(p for p in inspect.signature(self.build).parameters if p not in COMMON)[3:]
+        own = tuple(p for p in parameters(self.build) if p not in COMMON)[3:]
         return (*own, "non_power_of_two") if self.power_of_two else own
 
     @property

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from algorithms.algorithm import COMMON, Algorithm
+from algorithms.algorithm import COMMON, Algorithm, parameters
 from algorithms.catalogue.composed import COMPOSED
 from algorithms.catalogue.flat import FLAT
 from algorithms.catalogue.hierarchical import HIERARCHICAL
@@ -101,7 +101,7 @@ def rounds(name: str, kind: str, ranks: int, size: int, **options: Any) -> tuple
         As `build`.
     """
     asked = _resolve(name, kind, ranks, options)
-    known = inspect.signature(asked.algorithm.rounds).parameters
+    known = parameters(asked.algorithm.rounds)
     if "sizes" in options or (options.get("segments", 1) > 1 and "segments" not in known):
         return None
     return asked.algorithm.rounds(kind, ranks, size, **_known(asked.algorithm.rounds, asked))
@@ -145,7 +145,7 @@ class _Asked:
 
 def _known(function: Callable[..., object], asked: _Asked) -> dict[str, Any]:
     """The options that a closed form names."""
-    known = inspect.signature(function).parameters
+    known = parameters(function)
     return {key: value for key, value in {**asked.left, **asked.own}.items() if key in known}
 
 
@@ -170,7 +170,7 @@ def _resolve(name: str, kind: str, ranks: int, options: Mapping[str, Any]) -> _A
             raise ScheduleError(f"there is no hybrid {kind}", ("non_power_of_two",))
         # how it would have folded makes no difference
         own = {key: value for key, value in own.items() if key in algorithm.options}
-    native = inspect.signature(algorithm.build).parameters
+    native = parameters(algorithm.build)
     own |= {key: options[key] for key in COMMON if key in options and key in native}
     left = {key: options[key] for key in COMMON if key in options and key not in native}
     return _Asked(algorithm, own, left, fallback)
@@ -199,13 +199,18 @@ def _check_whole(option: str, value: Any) -> None:
         raise ScheduleError(f"{option} must be a whole number, found {value!r}", (option,))
 
 
+@cache
+def _hints(function: Callable[..., object]) -> Mapping[str, Any]:
+    return get_type_hints(function)
+
+
 def _check_option(algorithm: Algorithm, option: str, value: Any) -> None:
     """Refuse a word, or a number, that the option's type does not allow."""
     if option == "non_power_of_two":
         wanted: Any = Literal["fold", "hybrid", "error"]
     else:
         # an optional word is as good as the word
-        hint = get_type_hints(algorithm.build)[option]
+        hint = _hints(algorithm.build)[option]
         wanted = next((part for part in get_args(hint) if get_origin(part) is Literal), hint)
     if get_origin(wanted) is Literal and value not in get_args(wanted):
         words = " or ".join(get_args(wanted))

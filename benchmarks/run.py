@@ -81,6 +81,8 @@ def command_lines(times: int = 7) -> Iterator[Figure]:
     """CPU seconds, user and system, of whole processes."""
     yield Figure("collsim --help, CPU", _cpu_of(times, "--help"), "s", le, 0.25)
     yield Figure("the demo of 8 ranks without a picture, CPU", _cpu_of(times, "run", DEMO), "s", le, 0.8)
+    plan = ("llm", "memory", "library:llm/llama3-405b")
+    yield Figure("memory of a plan of 16 stages, CPU", _cpu_of(times, *plan), "s", le, 1)
 
 
 def _cpu_of(times: int, *arguments: str) -> float:

@@ -1,4 +1,4 @@
-"""What a person types: `collsim run`, `check`, `topology`, `algorithms`.
+"""What a person types: `collsim run`, `check`, `topology`, `algorithms`, `llm`.
 
 Exit codes: 0 fine, 1 an expectation or a proof failed, 2 the input is wrong, 130 interrupted.
 What is slow to import is imported by the command that needs it.
@@ -15,6 +15,7 @@ import click
 
 from simulator.commands.algorithms import algorithms
 from simulator.commands.check import check
+from simulator.commands.llm import llm
 from simulator.commands.run import run
 from simulator.commands.shared import FAILED, INTERRUPTED, WRONG
 from simulator.commands.topology import topology
@@ -29,7 +30,7 @@ def cli() -> None:
     """Simulate collective communication: exact, proven on data, compared with the bounds."""
 
 
-for command in (run, check, topology, algorithms):
+for command in (run, check, topology, algorithms, llm):
     cli.add_command(command)
 
 

@@ -47,8 +47,17 @@ def main() -> None:
         )
         if "16.5221 ms" not in printed or not (away / "out" / "timeline.png").is_file():
             sys.exit(f"the wheel ran the library's scenario, but not as it should:\n{printed}")
+        _check_llm(collsim, away)
         _check_plugin(python, away)
     print("the wheel runs outside the checkout")
+
+
+def _check_llm(collsim: Path, away: Path) -> None:
+    """Exit with a message if the presets of models and hardware are not in the wheel."""
+    printed = run(collsim, "llm", "memory", "library:llm/korthikanti-175b", "--format", "csv", cwd=away)
+    # 12.3515625 GiB of activations (Korthikanti et al. 2022, figure 1)
+    if ",13262389248," not in printed:
+        sys.exit(f"the wheel counted the library's plan, but not as it should:\n{printed}")
 
 
 def _check_plugin(python: Path, away: Path) -> None:

@@ -16,19 +16,20 @@ class Quantity:
 
     Parameters
     ----------
-    kind : {'bandwidth', 'time', 'bytes', 'count', 'ratio'}
-        bandwidth in bytes/s (positive), time in s (zero or more), bytes an integer
-        (zero or more), count an integer (``minimum`` or more, no unit), ratio a positive
-        number without a unit.
+    kind : {'bandwidth', 'compute', 'time', 'bytes', 'count', 'ratio'}
+        bandwidth in bytes/s and compute in FLOP/s (positive), time in s (zero or more), bytes
+        an integer (zero or more), count an integer (``minimum`` or more, no unit), ratio a
+        positive number without a unit.
     minimum : int
         Smallest count accepted.
     """
 
-    kind: Literal["bandwidth", "time", "bytes", "count", "ratio"]
+    kind: Literal["bandwidth", "compute", "time", "bytes", "count", "ratio"]
     minimum: int = 0
 
 
 Bandwidth = Annotated[float, Quantity("bandwidth")]
+Compute = Annotated[float, Quantity("compute")]
 Time = Annotated[float, Quantity("time")]
 Bytes = Annotated[int, Quantity("bytes")]
 Count = Annotated[int, Quantity("count", minimum=1)]

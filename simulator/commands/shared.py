@@ -40,20 +40,33 @@ def known(word: str, words: Mapping[str, Known], what: str) -> Known:
 
 
 def load_all(paths: Sequence[Path]) -> list[Scenario]:
-    """Every scenario, or everything that is wrong in any of the files."""
+    """Every scenario of a collective, or everything that is wrong in any of the files.
+
+    A folder's parallel plans are left out, which is said; one that is named itself is refused.
+    """
     from simulator.scenario.errors import ScenarioErrors
+    from simulator.scenario.kinds import OtherKindError
     from simulator.scenario.library import expand
     from simulator.scenario.load import load
 
-    scenarios, wrong = [], []
-    for file in expand(paths):
-        try:
-            scenarios.append(load(file))
-        except ScenarioErrors as error:
-            wrong.append(str(error))
-    if wrong:
-        click.echo("\n".join(wrong), err=True)
+    scenarios: list[Scenario] = []
+    wrong: list[str] = []
+    others: list[str] = []
+    for path in paths:
+        files = expand([path])
+        for file in files:
+            try:
+                scenarios.append(load(file))
+            except OtherKindError as error:
+                (others if len(files) > 1 else wrong).append(str(error))
+            except ScenarioErrors as error:
+                wrong.append(str(error))
+    if wrong or not scenarios:
+        click.echo("\n".join([*wrong, *others]), err=True)
         sys.exit(WRONG)
+    if others:
+        what = "1 parallel plan" if len(others) == 1 else f"{len(others)} parallel plans"
+        click.echo(f'left out {what}, which "collsim llm memory" reads', err=True)
     return scenarios
 
 

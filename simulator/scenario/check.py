@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from algorithms.errors import ProofError
 from simulator.scenario.errors import ScenarioErrors
-from simulator.scenario.load import load
+from simulator.scenario.plan_check import plan_differences
+from simulator.scenario.plan_load import load_any
+from simulator.scenario.plan_models import PlanScenario
+from simulator.scenario.plan_run import PlanResult, work_out
 from topologies.clock import femtoseconds
 from topologies.text import format_time
 
@@ -62,7 +65,7 @@ class Outcome:
     ----------
     file : str
         As it was given.
-    result : Result or None
+    result : Result, PlanResult or None
         None where there is none: the input is wrong, or the proof failed.
     mismatches : tuple of Mismatch
     wrong, unproven : str
@@ -70,7 +73,7 @@ class Outcome:
     """
 
     file: str
-    result: Result | None = None
+    result: Result | PlanResult | None = None
     mismatches: tuple[Mismatch, ...] = ()
     wrong: str = ""
     unproven: str = ""
@@ -88,9 +91,10 @@ class Outcome:
 
 
 def hold(file: Path, run: Callable[[Scenario], Result]) -> Outcome:
-    """Load a scenario, run it, and hold the result against what it expects."""
+    """Load a scenario, run it, or work a plan out, and hold the result against what it expects."""
     try:
-        result = run(load(file))
+        scenario = load_any(file)
+        result = work_out(scenario) if isinstance(scenario, PlanScenario) else run(scenario)
     except ScenarioErrors as error:
         return Outcome(str(file), wrong=str(error))
     except ProofError as error:
@@ -108,9 +112,10 @@ def diff(file: str, mismatches: Sequence[Mismatch]) -> list[str]:
     return [f"{row[0]:{place}}{row[1]:{expected}}found {row[2]}" for row in rows]
 
 
-def check(result: Result) -> tuple[Mismatch, ...]:
+def check(result: Result | PlanResult) -> tuple[Mismatch, ...]:
     """Expectations of the result's scenario that it does not meet."""
     source = result.scenario.source
+    differences = plan_differences(result) if isinstance(result, PlanResult) else _differences(result)
     return tuple(
         Mismatch(
             key,
@@ -121,7 +126,7 @@ def check(result: Result) -> tuple[Mismatch, ...]:
             source.existing(("expect", key, "value")),
             today,
         )
-        for key, expected, found, today in _differences(result)
+        for key, expected, found, today in differences
     )
 
 

@@ -41,7 +41,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A key of a block: what it may be, and whether it must be given."""
+    """A key of a block: what it may be, an annotation or its schema, and whether it must be given."""
 
     annotation: Any
     required: bool
@@ -64,13 +64,15 @@ def parameters_of(target: Callable[..., Any]) -> dict[str, Parameter]:
 
 
 def schema_of(annotation: Any) -> CoreSchema:
-    """Build the schema of anything that a parameter may be annotated with.
+    """Build the schema of anything that a parameter may be annotated with; a schema is its own.
 
     Raises
     ------
     TypeError
         If the annotation has no YAML form: a mistake in the code, not in a scenario.
     """
+    if isinstance(annotation, dict):
+        return annotation
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _marked(arguments[0], arguments[1:])

@@ -16,6 +16,7 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, printable
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
 from simulator.scenario.inline import NAME, read_steps
+from simulator.scenario.kinds import refuse_other
 from simulator.scenario.misfits import Way, all_options, misfits, way_of
 from simulator.scenario.models import Code, CollectiveChoice, Scenario, TopologyChoice
 from simulator.scenario.parse import MAX_BYTES, decode, parse
@@ -46,6 +47,17 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
+    return loads(read_text(path), os.fspath(path))
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Read the text of a scenario's file.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read, or is not UTF-8.
+    """
     file = os.fspath(path)
     try:
         data = _read(file)
@@ -56,7 +68,7 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ScenarioErrors([ScenarioError(f"cannot be read: {reason}", file)]) from None
-    return loads(decode(data, file), file)
+    return decode(data, file)
 
 
 def _read(file: str) -> bytes:
@@ -105,6 +117,7 @@ def loads(text: str, name: str = "scenario") -> Scenario:
     small.yaml:1:34: unknown key "bandwith" in topology; did you mean "bandwidth"?
     """
     source, refused = parse(text, name)
+    refuse_other(source, "collective")
     source, unfit = with_preset(source)
     refused += unfit
     values: dict[str, Any] = {}
@@ -113,7 +126,7 @@ def loads(text: str, name: str = "scenario") -> Scenario:
         validator = _validator(*_choices(source), way_of(source), _needs_size(source))
         values = validator.validate_python(plain(source.root))
     except ValidationError as error:
-        errors += _translated(error.errors(include_url=False, include_input=False), source, refused)
+        errors += translated(error.errors(include_url=False, include_input=False), source, refused)
     if way_of(source) == "steps":
         steps, unread = read_steps(source)
         errors += unread
@@ -146,14 +159,15 @@ def _validator(topology: str | None, algorithm: str | None, way: Way, needs_size
     keys: dict[str, Parameter | CoreSchema] = {
         **parameters_of(Scenario),
         "name": Parameter(str, required=False),
-        "topology": _topology_schema(topology),
+        "topology": topology_schema(topology),
         "collective": _collective_schema(algorithm, way, needs_size),
     }
     del keys["source"]
     return SchemaValidator(block_schema(keys))
 
 
-def _topology_schema(kind: str | None) -> CoreSchema:
+def topology_schema(kind: str | None) -> CoreSchema:
+    """Schema of the block `topology`, of a kind of the registry or, None, of an unknown one."""
     from topologies.registry import TOPOLOGIES
 
     def choose(
@@ -232,7 +246,7 @@ COMMON_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType(
 """Options of every algorithm, where the collective has them."""
 
 
-def _translated(
+def translated(
     details: Iterable[ErrorDetails], source: Source, refused: Iterable[ScenarioError]
 ) -> Iterator[ScenarioError]:
     """Put pydantic's errors into our words and places, but for values that were refused before."""

@@ -91,7 +91,7 @@ class Tolerance:
     abs: Time | None = None
 
     def __post_init__(self) -> None:
-        _check_tolerance(self.rel, self.abs)
+        check_tolerance(self.rel, self.abs)
         if self.rel is None and self.abs is None:
             raise CollsimError('expected "rel: 1e-9" or "abs: 1 ns", found neither')
 
@@ -105,7 +105,7 @@ class ExpectedTime:
     abs: Time | None = None
 
     def __post_init__(self) -> None:
-        _check_tolerance(self.rel, self.abs)
+        check_tolerance(self.rel, self.abs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,13 @@ class Scenario:
         return self.expect != Expect()
 
 
-def _check_tolerance(rel: float | None, within: float | None) -> None:
+def check_tolerance(rel: float | None, within: float | None) -> None:
+    """Refuse a tolerance that is both relative and absolute, or less than nothing.
+
+    Raises
+    ------
+    CollsimError
+    """
     if rel is not None and within is not None:
         raise CollsimError('expected "rel" or "abs", found both', ("abs",))
     if rel is not None and not (isfinite(rel) and rel >= 0):

@@ -6,14 +6,14 @@ that one schema reads both and every error points into the scenario.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, printable
 from simulator.scenario.library import PRESETS, library_folder
 from simulator.scenario.parse import decode, parse
-from simulator.scenario.source import Block, Items, Node, Scalar, Source, describe
+from simulator.scenario.source import At, Block, Items, Node, Scalar, Source, describe, dotted
 
 Entries = dict[str | int, tuple[Scalar, Node]]
 
@@ -65,27 +65,30 @@ def with_preset(source: Source) -> tuple[Source, tuple[ScenarioError, ...]]:
     if not isinstance(name, str) or name not in preset_names():
         # an unknown kind in its place: nothing can be said of the other keys, and it is said once
         key = _word(own.entries["preset"][0], "kind")
-        entries: Entries = {"kind": (key, named), **_without(own, "preset")}
-        return _replaced(source, replace(own, entries=entries)), (_unknown(source, named),)
+        entries: Entries = {"kind": (key, named), **without(own, "preset")}
+        return replaced(source, "topology", replace(own, entries=entries)), (
+            unknown_preset(source, TOPOLOGY, named, preset_names()),
+        )
     errors = []
     if "kind" in own.entries:
         message = 'found both "preset" and "kind"; a preset is of its own kind'
         errors.append(source.error(f"topology.kind: {message}", (*TOPOLOGY, "kind"), key=True))
-    moved = _moved(read_preset(name), named)
-    changes = replace(own, entries=_without(own, "kind"))
+    base = moved(read_preset(name), named)
+    changes = replace(own, entries=without(own, "kind"))
     levels = changes.entries.get("levels")
     if levels is not None and isinstance(levels[1], Block):
-        changed = _Levels(moved, changes, levels[1])
+        changed = _Levels(base, changes, levels[1])
         errors += changed.errors(source)
         changes = changed.spelled_out()
-    return _replaced(source, _merged(moved, changes)), tuple(errors)
+    return replaced(source, "topology", merged(base, changes)), tuple(errors)
 
 
-def _unknown(source: Source, named: Node) -> ScenarioError:
+def unknown_preset(source: Source, block: At, named: Node, names: Sequence[str]) -> ScenarioError:
+    """Say that what a block names is no preset, and which there are."""
     word = named.value if isinstance(named, Scalar) and isinstance(named.value, str) else ""
-    hint = did_you_mean(word, preset_names()) if word else ""
-    what = f"found {describe(named)}, expected {one_of(preset_names())}{hint}"
-    return source.error(f"topology.preset: {what}", (*TOPOLOGY, "preset"))
+    hint = did_you_mean(word, names) if word else ""
+    what = f"found {describe(named)}, expected {one_of(names)}{hint}"
+    return source.error(f"{dotted((*block, 'preset'))}: {what}", (*block, "preset"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ class _Levels:
         cluster = self._cluster()
         if cluster:
             levels = tuple(
-                _merged(level, self.changes.entries[name][1]) if name in self.changes.entries else level
+                merged(level, self.changes.entries[name][1]) if name in self.changes.entries else level
                 for name, level in cluster.items()
             )
             key = self.own.entries["levels"][0]
@@ -156,7 +159,7 @@ class _Levels:
             for key, change in self.changes.entries.values()
             if isinstance(change, Block)
         )
-        entries = _without(self.own, "levels")
+        entries = without(self.own, "levels")
         if "overrides" not in entries:
             key = _word(self.own.entries["levels"][0], "overrides")
             return {**entries, "overrides": (key, Items(self.changes.line, self.changes.column, first))}
@@ -175,11 +178,12 @@ def _word(place: Scalar, word: str) -> Scalar:
     return Scalar(place.line, place.column, word, word)
 
 
-def _without(block: Block, name: str) -> Entries:
+def without(block: Block, name: str) -> Entries:
+    """Entries of a block but for one."""
     return {step: entry for step, entry in block.entries.items() if step != name}
 
 
-def _moved(block: Block, place: Node) -> Block:
+def moved(block: Block, place: Node) -> Block:
     """A preset's block with everything at the place where it is named."""
     line, column = place.line, place.column
     entries: Entries = {
@@ -196,10 +200,10 @@ def _at(node: Node, place: Node) -> Node:
         case Items():
             return Items(place.line, place.column, tuple(_at(item, place) for item in node.items))
         case Block():
-            return _moved(node, place)
+            return moved(node, place)
 
 
-def _merged(base: Node, change: Node) -> Node:
+def merged(base: Node, change: Node) -> Node:
     """A value of a preset changed by the scenario's: mappings key by key, the rest replaced."""
     if not isinstance(base, Block) or not isinstance(change, Block):
         return change
@@ -212,13 +216,13 @@ def _merged(base: Node, change: Node) -> Node:
 def _joined(step: str | int, base: Node, change: Node) -> Node:
     if step == "overrides" and isinstance(base, Items) and isinstance(change, Items):
         return replace(change, items=base.items + change.items)
-    return _merged(base, change)
+    return merged(base, change)
 
 
-def _replaced(source: Source, topology: Node) -> Source:
-    """A scenario's source with another block `topology`."""
+def replaced(source: Source, name: str, block: Node) -> Source:
+    """A scenario's source with another block in the place of one of its own."""
     root = source.root
     if not isinstance(root, Block):
         return source
-    key, _ = root.entries["topology"]
-    return replace(source, root=replace(root, entries={**root.entries, "topology": (key, topology)}))
+    key, _ = root.entries[name]
+    return replace(source, root=replace(root, entries={**root.entries, name: (key, block)}))

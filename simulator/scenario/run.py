@@ -6,27 +6,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from algorithms.bounds import Bounds, lower_bounds
 from algorithms.collective import bus_factor
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
-from algorithms.errors import ProofError, ScheduleError
+from algorithms.errors import ProofError
 from algorithms.platform import link_platforms, platforms
 from algorithms.proof import prove
 from algorithms.registry import ALGORITHMS, build, dimensions, rounds
 from algorithms.rounds import closed_form
 from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
+from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.load import load
 from simulator.scenario.own import own_schedule
 from topologies.errors import CollsimError, TopologyError
-from topologies.measures import level_bandwidths
 from topologies.overrides import override
 from topologies.registry import TOPOLOGIES
-from topologies.trees import aggregation_tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from algorithms.schedule import Schedule
     from simulator.engine.timeline import Timeline
     from simulator.scenario.models import Scenario
+    from simulator.scenario.plan_models import PlanScenario
     from topologies.topology import Topology
 
 Report = Callable[[str, int, int], None]
@@ -89,7 +89,7 @@ class Result:
         """p_0 x p_1 x ... along which the algorithm works."""
         if self.scenario.collective.own is not None:
             return (self.schedule.ranks,)
-        options = _options(self.scenario, self.topology)
+        options = options_on(self.scenario, self.topology)
         return dimensions(self.scenario.collective.algorithm, self.schedule.ranks, options)
 
     @property
@@ -159,17 +159,19 @@ def run(
     return _judge(scenario, topology, schedule, place, timeline, "full" if proven else "no")
 
 
-def build_topology(scenario: Scenario) -> Topology:
-    """Topology of a scenario.
+def build_topology(scenario: Scenario | PlanScenario) -> Topology:
+    """Topology of a scenario, or of a plan that has one.
 
     Raises
     ------
     ScenarioErrors
         If it cannot be built; names the place in the file.
     """
+    choice = scenario.topology
+    if choice is None:
+        raise ScenarioErrors([scenario.source.error('missing key "topology"')])
     with _placed(scenario, "topology"):
-        built = TOPOLOGIES[scenario.topology.kind](**scenario.topology.parameters)
-        return override(built, scenario.topology.overrides)
+        return override(TOPOLOGIES[choice.kind](**choice.parameters), choice.overrides)
 
 
 def _schedule(scenario: Scenario, topology: Topology, *, allow_code: bool) -> Schedule:
@@ -177,7 +179,7 @@ def _schedule(scenario: Scenario, topology: Topology, *, allow_code: bool) -> Sc
     with _placed(scenario, "collective"):
         if choice.own is not None:
             return own_schedule(scenario, topology.ranks, allow_code=allow_code)
-        options = _options(scenario, topology)
+        options = options_on(scenario, topology)
         return build(choice.algorithm, choice.kind, topology.ranks, choice.size, **options)
 
 
@@ -194,7 +196,7 @@ def _silent(_stage: str, _done: int, _total: int) -> None:
 
 
 @contextmanager
-def _placed(scenario: Scenario, *block: str) -> Iterator[None]:
+def _placed(scenario: Scenario | PlanScenario, *block: str) -> Iterator[None]:
     """Give an error its place in the scenario's file."""
     try:
         yield
@@ -212,32 +214,6 @@ def _blame(error: CollsimError) -> tuple[str | int, ...]:
     if error.at and error.at[0] in ("placement", "direct_links_only"):
         return ("network", *error.at)
     return error.at or ("topology" if isinstance(error, TopologyError) else "collective",)
-
-
-def _options(scenario: Scenario, topology: Topology) -> dict[str, Any]:
-    """The algorithm's options; dims default to the topology's own."""
-    options = dict(scenario.collective.options)
-    if scenario.collective.algorithm in ("hierarchical", "themis"):
-        options.setdefault("dims", topology.dims)
-    if scenario.collective.algorithm == "themis" and len(options["dims"]) == len(topology.levels):
-        options.setdefault("weights", level_bandwidths(topology))
-    if scenario.collective.algorithm == "in_network" and "tree" not in options:
-        options["tree"] = _aggregation_tree(scenario, topology)
-    return options
-
-
-def _aggregation_tree(scenario: Scenario, topology: Topology) -> tuple[int, ...]:
-    """The topology's tree of reducing switches, its leaves named as the schedule's ranks."""
-    tree = aggregation_tree(topology)
-    if tree is None:
-        message = (
-            "in_network needs switches that reduce above all ranks, e.g. a crossbar with switch: reduces"
-        )
-        raise ScheduleError(message, ("algorithm",))
-    place = scenario.network.placement
-    if place is None or isinstance(place, str) or sorted(place) != list(range(topology.ranks)):
-        return tree
-    return (*(tree[rank] for rank in place), *tree[topology.ranks :])
 
 
 def _judge(
@@ -279,7 +255,7 @@ def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) 
     choice, reduction = scenario.collective, scenario.reduction
     if choice.own is not None:
         return None
-    options = _options(scenario, topology)
+    options = options_on(scenario, topology)
     if reduction is not None and len(set(reduction.rates(topology.ranks).tolist())) > 1:
         return None
     reducer = (reduction.bandwidth if reduction else None, reduction.mode if reduction else "after")

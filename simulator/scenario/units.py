@@ -15,25 +15,30 @@ from typing import Literal
 
 from simulator.scenario.errors import UnitError, did_you_mean, printable
 
-Kind = Literal["bandwidth", "time", "bytes"]
+Kind = Literal["bandwidth", "compute", "time", "bytes"]
 
 _PREFIXES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _PREFIXES |= {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 _BYTES = {f"{prefix}B": Fraction(scale) for prefix, scale in _PREFIXES.items()}
 _BITS = {f"{prefix}{bit}": Fraction(scale, 8) for bit in ("bit", "b") for prefix, scale in _PREFIXES.items()}
+_OPERATIONS = {f"{prefix}FLOP/s": Fraction(scale) for prefix, scale in _PREFIXES.items() if "i" not in prefix}
+_OPERATIONS |= {"PFLOP/s": Fraction(10**15), "EFLOP/s": Fraction(10**18)}
 _TIMES = {"fs": -15, "ps": -12, "ns": -9, "us": -6, "µs": -6, "μs": -6, "ms": -3, "s": 0}
 
 UNITS: Mapping[Kind, Mapping[str, Fraction]] = MappingProxyType(
     {
         "bandwidth": {f"{unit}/s": scale for unit, scale in (_BYTES | _BITS).items()},
+        "compute": _OPERATIONS,
         "time": {unit: Fraction(10) ** power for unit, power in _TIMES.items()} | {"min": Fraction(60)},
         "bytes": _BYTES,
     }
 )
 _NAMES: Mapping[str, str] = MappingProxyType(
-    {"bandwidth": "a bandwidth", "time": "a time", "bytes": "a size"}
+    {"bandwidth": "a bandwidth", "compute": "a rate of computing", "time": "a time", "bytes": "a size"}
 )
-EXAMPLES: Mapping[Kind, str] = MappingProxyType({"bandwidth": "64 GB/s", "time": "8 us", "bytes": "1 GiB"})
+EXAMPLES: Mapping[Kind, str] = MappingProxyType(
+    {"bandwidth": "64 GB/s", "compute": "312 TFLOP/s", "time": "8 us", "bytes": "1 GiB"}
+)
 
 MIN_BANDWIDTH, MAX_BANDWIDTH = Fraction(1, 1000), Fraction(10**18)
 MIN_TIME, MAX_TIME = Fraction(1, 10**30), Fraction(10**6)
@@ -41,6 +46,7 @@ MAX_BYTES = 2**50
 _RANGES: Mapping[str, str] = MappingProxyType(
     {
         "bandwidth": "0.001 B/s to 1e6 TB/s",
+        "compute": "0.001 FLOP/s to 1e6 TFLOP/s",
         "time": "0 s, or 1e-30 s to 1e6 s",
         "bytes": "a whole number of bytes up to 1 PiB (2^50)",
     }
@@ -64,11 +70,32 @@ def bandwidth(text: str) -> float:
     >>> bandwidth("64 GB/s"), bandwidth("25 GiB/s"), bandwidth("400 Gbit/s"), bandwidth("400 Gb/s")
     (64000000000.0, 26843545600.0, 50000000000.0, 50000000000.0)
     """
-    value = exact(text, "bandwidth")
+    return _rate(text, "bandwidth")
+
+
+def compute(text: str) -> float:
+    """Read a rate of computing in FLOP/s.
+
+    Raises
+    ------
+    UnitError
+        If it is not such a rate, or not between 0.001 FLOP/s and 10^18 FLOP/s.
+
+    Examples
+    --------
+    >>> compute("312 TFLOP/s")
+    312000000000000.0
+    """
+    return _rate(text, "compute")
+
+
+def _rate(text: str, kind: Kind) -> float:
+    value = exact(text, kind)
     if value <= 0:
-        raise UnitError(f'"{printable(text)}" must be more than 0 B/s')
+        unit = next(iter(UNITS[kind]))
+        raise UnitError(f'"{printable(text)}" must be more than 0 {unit}')
     if not MIN_BANDWIDTH <= value <= MAX_BANDWIDTH:
-        raise _out_of_range(text, "bandwidth")
+        raise _out_of_range(text, kind)
     return float(value)
 
 

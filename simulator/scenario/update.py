@@ -6,27 +6,37 @@ Comments, layout, quotes and units stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from simulator.scenario.check import Mismatch, check
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
-from simulator.scenario.load import loads
 from simulator.scenario.output import write_file
 from simulator.scenario.parse import decode
+from simulator.scenario.plan_load import loads_any
 from simulator.scenario.source import Scalar
-from simulator.scenario.units import UNITS
+from simulator.scenario.units import UNITS, Kind
 from topologies.clock import FEMTOSECONDS
 
 if TYPE_CHECKING:
+    from simulator.scenario.plan_run import PlanResult
     from simulator.scenario.run import Result
 
 BOM: Final = b"\xef\xbb\xbf"
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 _QUANTITY: Final = re.compile(r"\s*(?P<number>[-+.0-9eE]*[.0-9])\s*(?P<unit>\S*)")
+QUANTITIES: Final[Mapping[str, tuple[Kind, int]]] = MappingProxyType(
+    {
+        "time": ("time", FEMTOSECONDS),
+        **{f"{part}_max": ("bytes", 1) for part in ("memory", "states", "activations", "cache")},
+    }
+)
+"""What is written with a unit, and in how many parts of its own unit today's value is counted."""
+
 _DIGITS: Final = 20
 """Digits after the point of a time in minutes: 1 fs is 1.7e-17 min."""
 
@@ -40,14 +50,14 @@ class Edit:
     text: str
 
 
-def update(result: Result, mismatches: Sequence[Mismatch]) -> int:
+def update(result: Result | PlanResult, mismatches: Sequence[Mismatch]) -> int:
     """Write what the result is into its scenario's file, where something else is expected.
 
     A tolerance or a limit that is not kept is no value: it stays as it is.
 
     Parameters
     ----------
-    result : Result
+    result : Result or PlanResult
         Of a scenario that was loaded from a file.
     mismatches : sequence of Mismatch
         What `check` said of it.
@@ -77,14 +87,15 @@ def update(result: Result, mismatches: Sequence[Mismatch]) -> int:
     edits = sorted((_edit(result, text, wrong) for wrong in wanted), key=lambda edit: -edit.start)
     for edit in edits:
         text = text[: edit.start] + edit.text + text[edit.stop :]
-    again = check(replace(result, scenario=loads(text, str(path))))
+    # the kind of file stays the same: what is replaced are values under `expect`
+    again = check(replace(result, scenario=loads_any(text, str(path))))  # type: ignore[arg-type]
     if any(wrong.today is not None for wrong in again):
         raise ScenarioErrors([ScenarioError("has changed while it ran; run it again", str(path))])
     write_file(path, mark + text.encode("utf-8"))
     return len(edits)
 
 
-def _edit(result: Result, text: str, wrong: Mismatch) -> Edit:
+def _edit(result: Result | PlanResult, text: str, wrong: Mismatch) -> Edit:
     """What to replace, and by what."""
     source = result.scenario.source
     node = source.find(wrong.at)
@@ -104,12 +115,15 @@ def _edit(result: Result, text: str, wrong: Mismatch) -> Edit:
             f"{wrong.key}: a value with escapes or over several lines cannot be updated; write it plainly"
         )
         raise ScenarioErrors([source.error(message, wrong.at)])
-    if wrong.key != "time" or not isinstance(wrong.today, int):
+    if wrong.key not in QUANTITIES or not isinstance(wrong.today, int):
         return Edit(start, stop, str(wrong.today))
+    kind, parts = QUANTITIES[wrong.key]
     match = _QUANTITY.fullmatch(node.text)
     if match is None:
-        raise ScenarioErrors([source.error("time: has no unit that can be kept", wrong.at)])
-    number = decimal(Fraction(wrong.today, FEMTOSECONDS) / UNITS["time"][match["unit"]])
+        raise ScenarioErrors([source.error(f"{wrong.key}: has no unit that can be kept", wrong.at)])
+    # a byte of a TiB has 40 digits, and then it ends
+    digits = 40 if kind == "bytes" else _DIGITS
+    number = decimal(Fraction(wrong.today, parts) / UNITS[kind][match["unit"]], digits)
     return Edit(start + match.start("number"), start + match.end("number"), number)
 
 
@@ -119,12 +133,12 @@ def _offset(text: str, line: int, column: int) -> int:
     return begins[min(line, len(begins)) - 1] + column - 1
 
 
-def decimal(value: Fraction) -> str:
-    """A number of zero or more in plain digits: exact, or to 20 digits where it never ends.
+def decimal(value: Fraction, digits: int = _DIGITS) -> str:
+    """A number of zero or more in plain digits: exact, or to so many digits where it never ends.
 
     >>> decimal(Fraction(16522072, 10**6)), decimal(Fraction(3)), decimal(Fraction(1, 3))
     ('16.522072', '3', '0.33333333333333333333')
     """
-    places = next((p for p in range(_DIGITS) if not (value * 10**p).denominator > 1), _DIGITS)
-    digits = f"{round(value * 10**places):0{places + 1}d}"
-    return digits if not places else f"{digits[:-places]}.{digits[-places:]}"
+    places = next((p for p in range(digits) if not (value * 10**p).denominator > 1), digits)
+    text = f"{round(value * 10**places):0{places + 1}d}"
+    return text if not places else f"{text[:-places]}.{text[-places:]}"

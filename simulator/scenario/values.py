@@ -47,6 +47,7 @@ def quantity(measure: Quantity, value: object) -> int | float:
         raise expected(f'a number and a unit, e.g. "{example}"')
     readers: Mapping[str, Callable[[str], int | float]] = {
         "bandwidth": units.bandwidth,
+        "compute": units.compute,
         "time": units.time,
         "bytes": units.size,
     }

@@ -148,7 +148,6 @@ def measured() -> dict[str, dict[int, dict[str, Fraction]]]:
 
 
 MEASURED = measured()
-ROWS = [(name, ranks) for name, values in MEASURED.items() for ranks in values if (name, ranks) not in UNLIKE]
 
 
 def test_every_row_has_a_counterpart() -> None:
@@ -160,22 +159,34 @@ def built(row: str, ranks: int, size: int) -> Any:
     return build(name, kind, ranks, 0 if kind == "barrier" else size, **options(ranks))
 
 
-@pytest.mark.parametrize(("row", "ranks"), ROWS)
-def test_messages_bytes_and_sums_are_the_library_s(row: str, ranks: int) -> None:
+@pytest.mark.parametrize("row", MEASURED)
+def test_messages_bytes_and_sums_are_the_library_s(row: str) -> None:
+    for ranks in MEASURED[row]:
+        if (row, ranks) not in UNLIKE:
+            check_counts(row, ranks)
+
+
+def check_counts(row: str, ranks: int) -> None:
     schedule = built(row, ranks, SIZE)
     prove(schedule)
     counts, expected = count(schedule), MEASURED[row][ranks]
-    assert counts.transfers == expected["messages"]
-    assert counts.bytes_sent_total == expected["sent"] * SIZE
-    assert counts.bytes_reduced_total == expected["reduced"] * SIZE
+    assert counts.transfers == expected["messages"], ranks
+    assert counts.bytes_sent_total == expected["sent"] * SIZE, ranks
+    assert counts.bytes_reduced_total == expected["reduced"] * SIZE, ranks
 
 
-@pytest.mark.parametrize(("row", "ranks"), ROWS)
-def test_steps_and_beta_term_on_one_port_are_the_library_s(row: str, ranks: int) -> None:
+@pytest.mark.parametrize("row", MEASURED)
+def test_steps_and_beta_term_on_one_port_are_the_library_s(row: str) -> None:
+    for ranks in MEASURED[row]:
+        if (row, ranks) not in UNLIKE:
+            check_times(row, ranks)
+
+
+def check_times(row: str, ranks: int) -> None:
     alpha, byte, expected = 1e-6, 1e-9, MEASURED[row][ranks]
     network = Network("cut_through")
     steps = run_simpy(lower(built(row, ranks, 0), crossbar(ranks, 1e9, overhead=alpha), network)).seconds
     beta = run_simpy(lower(built(row, ranks, SIZE), crossbar(ranks, 1 / byte), network)).seconds
     same = round(steps / alpha) == expected["steps"] and round(beta / byte) == expected["beta"] * SIZE
     # a listed difference that is none any more is to be taken off the list
-    assert same == ((row, ranks) not in DIFFERENT), (steps / alpha, beta / byte / SIZE, expected)
+    assert same == ((row, ranks) not in DIFFERENT), (ranks, steps / alpha, beta / byte / SIZE, expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -159,14 +160,14 @@ def test_agrees_with_the_reference_on_every_mutant(name: str, kind: str, mutatio
     caught = 0
     for schedule in samples(name, kind):
         rows = rows_of(schedule)
-        for at in rng.choice(len(rows), size=min(len(rows), 3), replace=False).tolist():
+        for at in rng.choice(len(rows), size=min(len(rows), 4), replace=False).tolist():
             mutant = mutate(rows, at, mutation, schedule, rng)
             error = verdict(mutant, schedule)
             assert (error is None) == (not cannot_be_built(mutant) and is_right(mutant, schedule))
             if error is not None:
                 caught += 1
                 check_place(error, mutant, rows[at], schedule)
-    assert caught >= (0 if can_be_harmless(kind, mutation, list(samples(name, kind))) else 1)
+    assert caught >= (0 if can_be_harmless(kind, mutation, samples(name, kind)) else 1)
 
 
 def can_be_harmless(kind: str, mutation: str, schedules: Sequence[Schedule]) -> bool:
@@ -174,8 +175,8 @@ def can_be_harmless(kind: str, mutation: str, schedules: Sequence[Schedule]) -> 
     depth = max(count(schedule).depth for schedule in schedules)
     if mutation == "wrong chunk" and all(schedule.collective.chunks == 1 for schedule in schedules):
         return True  # there is no other
-    if mutation == "wrong mode" and any(schedule.switches for schedule in schedules):
-        return True  # what comes first into a switch is stored, whatever its mode
+    if any(schedule.switches for schedule in schedules) and mutation in ("wrong mode", "repeated later"):
+        return True  # what comes first into a switch is stored, and what comes after it has sent, is lost
     if collectives.KINDS[kind].source != "every" and mutation in (
         "repeated later",
         "repeated at once",
@@ -185,11 +186,11 @@ def can_be_harmless(kind: str, mutation: str, schedules: Sequence[Schedule]) -> 
     return depth == 1 and mutation in ("earlier", "later", "wrong chunk")
 
 
-def samples(name: str, kind: str) -> Iterator[Schedule]:
-    for ranks in (3, 4, 6):
-        every = variants(name, kind, ranks)
-        for options in (every[0], every[ranks % len(every)], every[-1]):
-            yield build(name, kind, ranks, 64 * (kind != "barrier"), **options)
+@cache
+def samples(name: str, kind: str) -> tuple[Schedule, ...]:
+    asked = [(ranks, variants(name, kind, ranks)) for ranks in (3, 4, 6)]
+    chosen = [(ranks, every[i]) for ranks, every in asked for i in ((0, -1) if ranks == 6 else (0,))]
+    return tuple(build(name, kind, ranks, 64 * (kind != "barrier"), **options) for ranks, options in chosen)
 
 
 def verdict(rows: Sequence[Row], like: Schedule) -> ScheduleError | None:

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from algorithms.errors import ScheduleError
-from simulator.scenario.check import check
+from simulator.scenario.check import check, hold
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.library import PREFIX, expand, library_folder, library_names
 from simulator.scenario.load import load, loads
+from simulator.scenario.plan_load import load_any
 from simulator.scenario.run import run
 
-THEMES = {"first-walk", "machines", "seed1", "stragglers", "topologies"}
+THEMES = {"first-walk", "llm", "machines", "seed1", "stragglers", "topologies"}
 
 
 def file(name: str) -> Path:
@@ -32,11 +33,12 @@ def test_scenario_says_what_it_shows_and_is_what_it_expects(name: str) -> None:
     text = file(name).read_text("utf-8")
     assert text.startswith("# ")
     assert "expect:" in text
-    assert check(run(load(file(name)))) == ()
+    outcome = hold(file(name), run)
+    assert outcome.fine, outcome.lines
 
 
 def test_names_of_scenarios_are_their_own() -> None:
-    names = [load(file(name)).name for name in library_names()]
+    names = [load_any(file(name)).name for name in library_names()]
     assert sorted(names) == sorted(set(names))
 
 
@@ -102,7 +104,7 @@ def test_paths_folders_names_and_themes_are_files(tmp_path: Path) -> None:
     [
         ("library:first-walk/ring-reduce-scater-8", 'did you mean "first-walk/ring-reduce-scatter-8"'),
         ("library:presets/dgx-1", "no scenario"),
-        ("library:", "its themes are first-walk, machines, seed1, stragglers, topologies"),
+        ("library:", "its themes are first-walk, llm, machines, seed1, stragglers, topologies"),
         (str(library_folder() / "presets"), "holds presets"),
     ],
 )

@@ -1,0 +1,159 @@
+"""`collsim llm`: what a model asks of a machine under a parallel plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from simulator.commands.shared import console
+
+if TYPE_CHECKING:
+    from simulator.scenario.plan_run import PlanResult
+    from simulator.scenario.sheets import Sheet
+
+FORMS: Final = ("text", "json", "csv", "markdown")
+SYMBOLS: Final = ("L", "B", "I", "O", "D", "N", "k")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@click.group()
+def llm() -> None:
+    """Lay a language model over ranks: what each holds, and what moves.
+
+    FILE is a YAML file with `model`, `parallel` and `batch`, or library:llm/NAME.
+    """
+
+
+def in_forms(command: Command) -> Command:
+    """Give a subcommand its FILE, --format and --json."""
+    return click.argument("file", type=click.Path(path_type=Path))(with_forms(command))
+
+
+def with_forms(command: Command) -> Command:
+    """Give a subcommand its --format and --json."""
+    command = click.option("--json", "as_json", is_flag=True, help="Short for --format json.")(command)
+    return click.option(
+        "--format", "form", type=click.Choice(FORMS), default="text", show_default=True, help="What to print."
+    )(command)
+
+
+def _numbers(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, int] | None:
+    """Read L=80,B=4096."""
+    if text is None:
+        return None
+    numbers: dict[str, int] = {}
+    for word in text.split(","):
+        name, _, number = word.partition("=")
+        if name.strip() not in SYMBOLS or not number.strip().isdecimal() or not int(number):
+            known = ", ".join(SYMBOLS)
+            raise click.BadParameter(f'found "{word}", expected e.g. L=80 with one of {known}')
+        numbers[name.strip()] = int(number)
+    return numbers
+
+
+@llm.command()
+@in_forms
+def memory(file: Path, form: str, as_json: bool) -> None:
+    """Count what a rank of every pipeline stage holds, and say what no longer fits."""
+    from simulator.scenario.memory_tables import memory_json, memory_sheet, plan_lines, verdict
+
+    result = worked_out(file)
+    if as_json or form == "json":
+        click.echo(memory_json(result), nl=False)
+        return
+    print_sheets([memory_sheet(result.memory)], form, before=list(plan_lines(result)))
+    if form != "csv":
+        click.echo(verdict(result.memory))
+
+
+@llm.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@with_forms
+@click.option(
+    "--at", metavar="L=80,B=4096,...", callback=_numbers, help="Numbers for the symbols; bytes then."
+)
+@click.option(
+    "--element", type=click.IntRange(min=1), default=2, show_default=True, help="Bytes of an element."
+)
+@click.option(
+    "--ranks", type=click.IntRange(2, 64), default=8, show_default=True, help="N to count bytes on."
+)
+def states(
+    file: Path | None, form: str, as_json: bool, at: dict[str, int] | None, element: int, ranks: int
+) -> None:
+    """Print the states of variables, what turns one into another, and every strategy's.
+
+    With a FILE, those of its plan. Without one, the tables of the second seed document beside what must
+    be: in L layers, B tokens, I inputs, O outputs (or D of both), N ranks, k experts a token, and M bytes
+    of a variable.
+    """
+    from simulator.scenario.state_tables import plan_sheets, seed_sheets, sheets_json
+
+    if file is None:
+        sheets = seed_sheets(ranks, at, element)
+    elif at is not None:
+        raise click.UsageError("--at is for the tables without a FILE; a plan has its own numbers")
+    else:
+        sheets = plan_sheets(worked_out(file).scenario.parallel)
+    if as_json or form == "json":
+        click.echo(sheets_json(sheets), nl=False)
+    else:
+        print_sheets(sheets, form)
+
+
+@llm.command()
+@in_forms
+def traffic(file: Path, form: str, as_json: bool) -> None:
+    """Count what every group of ranks sends in a step, and over which level of the topology."""
+    from simulator.scenario.traffic_run import work_out_traffic
+    from simulator.scenario.traffic_tables import (
+        traffic_json,
+        traffic_lines,
+        traffic_sheets,
+        traffic_verdict,
+    )
+
+    result = work_out_traffic(one_file(file))
+    if as_json or form == "json":
+        click.echo(traffic_json(result), nl=False)
+        return
+    print_sheets(traffic_sheets(result), form, before=list(traffic_lines(result)))
+    if form != "csv":
+        click.echo(traffic_verdict(result))
+
+
+def worked_out(file: Path) -> PlanResult:
+    """The plan of a file, held against its topology."""
+    from simulator.scenario.plan_run import work_out
+
+    return work_out(one_file(file))
+
+
+def one_file(file: Path) -> Path:
+    """The one file that a name stands for."""
+    from simulator.scenario.library import expand
+
+    files = expand([file])
+    if len(files) > 1:
+        raise click.UsageError(f"{file} holds several scenarios; name one")
+    return files[0]
+
+
+def print_sheets(sheets: Sequence[Sheet], form: str, before: Sequence[str] = ()) -> None:
+    """Print tables as text, CSV or Markdown, after lines that CSV leaves out."""
+    from simulator.scenario.sheets import sheet_csv, sheet_markdown, sheet_table
+
+    if form == "csv":
+        click.echo("\n".join(map(sheet_csv, sheets)), nl=False)
+        return
+    if before:
+        click.echo(("\n\n" if form == "markdown" else "\n").join(before))
+    for sheet in sheets:
+        if form == "markdown":
+            click.echo(f"\n{sheet_markdown(sheet)}")
+        else:
+            console().print(sheet_table(sheet))

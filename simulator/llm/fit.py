@@ -1,0 +1,128 @@
+"""Whether a model can be cut as a plan says, and which layers each stage gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+
+from simulator.llm.errors import ModelError
+from simulator.llm.model import Model
+from simulator.llm.plan import Batch, Parallel
+
+
+def sequence_of(model: Model, batch: Batch) -> int:
+    """s, tokens of a sequence: the batch's, or the model's own."""
+    return batch.sequence or model.sequence
+
+
+def chunks_of(model: Model, parallel: Parallel) -> tuple[range, ...]:
+    """Layers of every chunk, from 0, in the model's order; chunk c is of stage c mod pp.
+
+    Raises
+    ------
+    ModelError
+        If the layers cannot be shared so.
+
+    Examples
+    --------
+    >>> from simulator.llm.model import transformer
+    >>> model = transformer(layers=8, hidden=64, heads=4, vocab=512, sequence=128)
+    >>> chunks_of(model, Parallel(pp=2, interleave=2))
+    (range(0, 2), range(2, 4), range(4, 6), range(6, 8))
+    """
+    count = parallel.pp * parallel.interleave
+    split = parallel.split
+    if split is None:
+        if model.layers % count:
+            parts = f"{parallel.pp} stages x {parallel.interleave} chunks"
+            what = parts if parallel.interleave > 1 else f"{count} stages"
+            message = f"{model.layers} layers do not divide into {what}; split: [...] says how many each has"
+            raise ModelError(message, ("parallel", "pp"))
+        split = (model.layers // count,) * count
+    if len(split) != count:
+        message = f"expected {count} numbers of layers, one a chunk, found {len(split)}"
+        raise ModelError(message, ("parallel", "split"))
+    if sum(split) != model.layers:
+        message = f"sums to {sum(split)} layers, but the model has {model.layers}"
+        raise ModelError(message, ("parallel", "split"))
+    return tuple(range(end - size, end) for end, size in zip(accumulate(split), split, strict=True))
+
+
+def check_fit(model: Model, parallel: Parallel, batch: Batch) -> None:
+    """Refuse a plan that the model or the batch cannot be cut by.
+
+    Raises
+    ------
+    ModelError
+        With the first reason.
+    """
+    for error in misfits(model, parallel, batch):
+        raise error
+
+
+def misfits(model: Model, parallel: Parallel, batch: Batch) -> Iterator[ModelError]:
+    """Find every reason why a plan cannot be laid out, with the path of what is to blame."""
+    yield from _tensor_misfits(model, parallel)
+    yield from _expert_misfits(model, parallel)
+    yield from _sequence_misfits(model, parallel, sequence_of(model, batch))
+    try:
+        chunks_of(model, parallel)
+    except ModelError as error:
+        yield error
+    yield from _batch_misfits(parallel, batch)
+
+
+def _tensor_misfits(model: Model, parallel: Parallel) -> Iterator[ModelError]:
+    tp, at = parallel.tp, ("parallel", "tp")
+    experts = model.experts
+    widths = [(model.heads, "heads"), (model.vocab, "tokens of the vocabulary")]
+    if experts is None or experts.dense_layers:
+        widths.append((model.ffn, "columns of the MLP"))
+    if experts is not None:
+        widths.append((experts.ffn, "columns of an expert"))
+    for width, what in widths:
+        if width % tp:
+            hint = "; pad vocab" if width == model.vocab else ""
+            yield ModelError(f"tp of {tp} does not divide {width} {what}{hint}", at)
+    if model.latent is None and model.kv_heads % tp and tp % model.kv_heads:
+        message = f"tp of {tp} neither divides nor is a multiple of {model.kv_heads} heads of keys and values"
+        yield ModelError(message, at)
+
+
+def _expert_misfits(model: Model, parallel: Parallel) -> Iterator[ModelError]:
+    ep, at = parallel.ep, ("parallel", "ep")
+    if ep == 1:
+        return
+    if model.experts is None:
+        yield ModelError(f"{model.name} has no experts to share among {ep} ranks", at)
+    elif model.experts.count % ep:
+        yield ModelError(f"ep of {ep} does not divide {model.experts.count} experts", at)
+    if parallel.zero and parallel.sharded % ep:
+        message = f"ep of {ep} does not divide the {parallel.sharded} ranks that ZeRO shards over"
+        yield ModelError(message, ("parallel", "shard"))
+
+
+def _sequence_misfits(model: Model, parallel: Parallel, sequence: int) -> Iterator[ModelError]:
+    tp, cp = parallel.tp, parallel.cp
+    if model.positions and sequence > model.positions:
+        message = f"{sequence} tokens are more than the model's {model.positions} positions"
+        yield ModelError(message, ("batch", "sequence"))
+    if sequence % cp:
+        yield ModelError(f"cp of {cp} does not divide {sequence} tokens", ("parallel", "cp"))
+    elif parallel.sp and sequence // cp % tp:
+        message = f"tp of {tp} does not divide the {sequence // cp} tokens of a rank"
+        yield ModelError(message, ("parallel", "sp"))
+    if parallel.cp_kind == "ulysses" and model.heads % (tp * cp):
+        message = f"ulysses: tp x cp of {tp * cp} does not divide {model.heads} heads"
+        yield ModelError(message, ("parallel", "cp"))
+
+
+def _batch_misfits(parallel: Parallel, batch: Batch) -> Iterator[ModelError]:
+    try:
+        microbatches = batch.microbatches(parallel)
+    except ModelError as error:
+        yield ModelError(error.message, ("batch", *error.at))
+        return
+    if parallel.interleave > 1 and microbatches % parallel.pp:
+        message = f"{microbatches} micro-batches are not a multiple of {parallel.pp} stages"
+        yield ModelError(message, ("parallel", "interleave"))

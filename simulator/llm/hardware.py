@@ -1,0 +1,36 @@
+"""What one rank is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.llm.errors import ModelError
+from topologies.quantities import Bandwidth, Bytes, Compute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hardware:
+    """An accelerator.
+
+    Parameters
+    ----------
+    name : str
+    capacity : int
+        Bytes of its own memory.
+    compute : float
+        Peak FLOP/s of dense 16-bit matrix products.
+    memory_bandwidth : float
+        Peak bytes/s between its memory and what computes.
+    source : str
+        Where the numbers come from.
+    """
+
+    name: str = "hardware"
+    capacity: Bytes
+    compute: Compute
+    memory_bandwidth: Bandwidth
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.capacity:
+            raise ModelError("must be more than 0 B", ("capacity",))

@@ -1,0 +1,154 @@
+"""Reading a file of a parallel plan, or of either kind."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import CoreSchema, SchemaValidator, ValidationError
+
+from simulator.llm.fit import misfits
+from simulator.llm.model import transformer
+from simulator.llm.plan import Batch
+from simulator.scenario.errors import ScenarioErrors, printable
+from simulator.scenario.fields import Parameter, block_schema, parameters_of
+from simulator.scenario.kinds import kind_of, refuse_other
+from simulator.scenario.load import loads, read_text, topology_schema, translated
+from simulator.scenario.models import Scenario
+from simulator.scenario.parse import parse
+from simulator.scenario.parts import with_parts
+from simulator.scenario.plan_models import PlanScenario, memory_plan
+from simulator.scenario.presets import with_preset
+from simulator.scenario.source import Block, Source, dotted, plain
+from simulator.scenario.units import MAX_LENGTH
+
+
+def load_any(path: str | os.PathLike[str]) -> Scenario | PlanScenario:
+    """Read a file of a collective or of a plan.
+
+    Raises
+    ------
+    ScenarioErrors
+        With everything that is wrong in it, or why it cannot be read.
+    """
+    return loads_any(read_text(path), os.fspath(path))
+
+
+def loads_any(text: str, name: str = "scenario") -> Scenario | PlanScenario:
+    """Read the text of a file of either kind."""
+    source, _ = parse(text, name)
+    return loads_plan(text, name) if kind_of(source) == "plan" else loads(text, name)
+
+
+def load_plan(path: str | os.PathLike[str]) -> PlanScenario:
+    """Read a parallel plan from a file.
+
+    Raises
+    ------
+    ScenarioErrors
+        With everything that is wrong in it, or why it cannot be read.
+    """
+    return loads_plan(read_text(path), os.fspath(path))
+
+
+def loads_plan(text: str, name: str = "scenario") -> PlanScenario:
+    """Read a parallel plan from its text.
+
+    Raises
+    ------
+    ScenarioErrors
+        With everything that is wrong in it, a plan that cannot be laid out among them.
+
+    Examples
+    --------
+    >>> text = '''model: {preset: llama3-70b, sequence: 4096}
+    ... parallel: {tp: 8, sp: true, dp: 4}
+    ... batch: {global: 16}'''
+    >>> plan = loads_plan(text, "small.yaml")
+    >>> plan.model.layers, plan.parallel.ranks, plan.batch.total
+    (80, 32, 16)
+    >>> loads_plan(text.replace("tp: 8", "tp: 7"), "small.yaml")
+    Traceback (most recent call last):
+        ...
+    simulator.scenario.errors.ScenarioErrors: small.yaml:2:16: parallel.tp: tp of 7 does not divide 64 heads
+    ...
+    """
+    source, refused = parse(text, name)
+    refuse_other(source, "plan")
+    source, unfit = with_preset(source)
+    source, unknown = with_parts(source)
+    errors = [*refused, *unfit, *unknown]
+    values: dict[str, Any] = {}
+    try:
+        validator = _validator(_topology_kind(source), _known(source, "model"), _known(source, "hardware"))
+        values = validator.validate_python(plain(source.root))
+    except ValidationError as error:
+        errors += translated(error.errors(include_url=False, include_input=False), source, refused)
+    if errors:
+        raise ScenarioErrors(errors)
+    stem = printable(Path(name).stem, limit=MAX_LENGTH - 3)
+    scenario = _with_capacity(PlanScenario(**{"name": stem or "scenario", **values}, source=source))
+    _refuse_misfits(scenario)
+    return scenario
+
+
+def _with_capacity(scenario: PlanScenario) -> PlanScenario:
+    """The hardware's capacity where the plan says none."""
+    if scenario.hardware is None or scenario.memory.capacity is not None:
+        return scenario
+    return replace(scenario, memory=replace(scenario.memory, capacity=scenario.hardware.capacity))
+
+
+def _refuse_misfits(scenario: PlanScenario) -> None:
+    """Say of every degree that does not divide what it should, at its place."""
+    source = scenario.source
+    errors = []
+    for misfit in misfits(scenario.model, scenario.parallel, scenario.batch):
+        at = source.existing(misfit.at)
+        errors.append(source.error(f"{dotted(misfit.at)}: {misfit.message}", at))
+    if errors:
+        raise ScenarioErrors(errors)
+
+
+def _topology_kind(source: Source) -> str | None:
+    from topologies.registry import TOPOLOGIES
+
+    kind = source.word(("topology", "kind"))
+    return kind if kind in TOPOLOGIES else None
+
+
+def _known(source: Source, part: str) -> bool:
+    """Whether a block is spelled out: its preset, if it names one, is known."""
+    block = source.find((part,))
+    return not (isinstance(block, Block) and "preset" in block.entries)
+
+
+@cache
+def _validator(topology: str | None, model: bool, hardware: bool) -> SchemaValidator:
+    """Build the validator of a whole plan on one kind of topology, with known presets or not."""
+    anything = Parameter(Any, required=False)
+    keys: dict[str, Parameter | CoreSchema] = {
+        **parameters_of(PlanScenario),
+        "name": Parameter(str, required=False),
+        "model": block_schema(parameters_of(transformer), transformer) if model else anything,
+        "batch": block_schema(_batch_keys(), _batch),
+        "memory": Parameter(block_schema(parameters_of(memory_plan), memory_plan), required=False),
+        "topology": Parameter(topology_schema(topology), required=False),
+    }
+    del keys["source"]
+    if not hardware:
+        keys["hardware"] = anything
+    return SchemaValidator(block_schema(keys))
+
+
+def _batch_keys() -> dict[str, Parameter | CoreSchema]:
+    """Keys of the block `batch`: `global` is no name in Python."""
+    known = parameters_of(Batch)
+    return {"global": known.pop("total"), **known}
+
+
+def _batch(**written: Any) -> Batch:
+    return Batch(total=written.pop("global"), **written)

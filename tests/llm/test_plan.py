@@ -1,0 +1,117 @@
+"""Plans: ranks, groups, and what cannot be laid out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.llm.errors import ModelError
+from simulator.llm.fit import check_fit, chunks_of, misfits
+from simulator.llm.memory import memory
+from simulator.llm.model import Model
+from simulator.llm.plan import AXES, Batch, MemoryPlan, Parallel
+from tests.llm.published import DEEPSEEK_V3, LLAMA_405B, gpt
+
+SMALL = gpt(4, 64, 4)
+
+
+@given(st.permutations(AXES), st.lists(st.integers(1, 3), min_size=5, max_size=5), st.data())
+def test_ranks_of_a_group(order: list[Any], sizes: list[int], data: st.DataObject) -> None:
+    tp, cp, ep, rest, pp = sizes
+    plan = Parallel(tp=tp, cp=cp, ep=ep, dp=ep * rest, pp=pp, order=order)
+    assert list(plan.mesh) == order
+    rank = data.draw(st.integers(0, plan.ranks - 1))
+    axes = data.draw(st.lists(st.sampled_from(AXES), unique=True))
+    here = plan.coordinates(rank)
+    group = plan.group(rank, axes)
+    wanted = [
+        other
+        for other in range(plan.ranks)
+        if all(place == here[axis] for axis, place in plan.coordinates(other).items() if axis not in axes)
+    ]
+    assert sorted(group) == wanted
+    assert len(set(group)) == len(group)
+
+
+def test_order_of_ranks_is_megatrons() -> None:
+    plan = Parallel(tp=2, cp=2, dp=4, ep=2, pp=2)
+    assert plan.group(0, ("tp",)) == (0, 1)
+    assert plan.group(0, ("cp",)) == (0, 2)
+    assert plan.group(0, ("ep",)) == (0, 4)
+    assert plan.group(0, ("ep", "dp")) == (0, 4, 8, 12)
+    assert plan.group(0, ("pp",)) == (0, 16)
+
+
+@pytest.mark.parametrize(
+    ("parallel", "at", "message"),
+    [
+        ({"dp": 4, "ep": 3}, "ep", "ep of 3 does not divide dp of 4"),
+        ({"dp": 4, "cp": 2, "shard": 3}, "shard", "3 does not divide the 8 replicas"),
+        ({"order": ("tp", "dp")}, "order", "expected each of tp, cp, ep, dp, pp once"),
+        ({"interleave": 2}, "interleave", "found 2 chunks a stage with one stage"),
+        ({"interleave": 2, "pp": 2, "schedule": "gpipe"}, "interleave", "with the schedule gpipe"),
+    ],
+)
+def test_degrees_that_make_no_sense_by_themselves(parallel: dict[str, Any], at: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message) as caught:
+        Parallel(**parallel)
+    assert caught.value.at == (at,)
+
+
+@pytest.mark.parametrize(
+    ("model", "parallel", "batch", "at", "message"),
+    [
+        (LLAMA_405B, {"tp": 3}, {}, "parallel.tp", "tp of 3 does not divide 128 heads"),
+        (LLAMA_405B, {"tp": 3}, {}, "parallel.tp", "tp of 3 does not divide 53248 columns of the MLP"),
+        (LLAMA_405B, {"tp": 3}, {}, "parallel.tp", "neither divides nor is a multiple of 8 heads"),
+        (LLAMA_405B, {"tp": 1 << 10}, {}, "parallel.tp", "tp of 1024 does not divide 128 heads"),
+        (DEEPSEEK_V3, {"tp": 3}, {}, "parallel.tp", "tp of 3 does not divide 2048 columns of an expert"),
+        (gpt(4, 36, 3), {"tp": 3}, {}, "parallel.tp", "51200 tokens of the vocabulary; pad vocab"),
+        (SMALL, {"pp": 3}, {}, "parallel.pp", "4 layers do not divide into 3 stages"),
+        (SMALL, {"pp": 2, "interleave": 4}, {}, "parallel.pp", "2 stages x 4 chunks"),
+        (SMALL, {"pp": 2, "split": (4,)}, {}, "parallel.split", "expected 2 numbers of layers"),
+        (SMALL, {"pp": 2, "split": (4, 1)}, {}, "parallel.split", "sums to 5 layers, but the model has 4"),
+        (SMALL, {"dp": 2, "ep": 2}, {}, "parallel.ep", "GPT has no experts to share among 2 ranks"),
+        (DEEPSEEK_V3, {"dp": 3, "ep": 3}, {}, "parallel.ep", "ep of 3 does not divide 256 experts"),
+        (
+            DEEPSEEK_V3,
+            {"dp": 8, "ep": 8, "zero": 1, "shard": 4},
+            {},
+            "parallel.shard",
+            "ep of 8 does not divide the 4 ranks that ZeRO shards over",
+        ),
+        (SMALL, {}, {"sequence": 4096}, "batch.sequence", "4096 tokens are more than the model's 2048"),
+        (SMALL, {"cp": 3}, {}, "parallel.cp", "cp of 3 does not divide 2048 tokens"),
+        (SMALL, {"tp": 4, "sp": True}, {"sequence": 6}, "parallel.sp", "does not divide the 6 tokens"),
+        (SMALL, {"tp": 2, "cp": 4, "cp_kind": "ulysses"}, {}, "parallel.cp", "tp x cp of 8 does not divide"),
+        (SMALL, {"dp": 5}, {}, "batch.global", "8 sequences are not a multiple of 5, dp 5 x micro 1"),
+        (SMALL, {"dp": 2}, {"micro": 3}, "batch.global", "multiple of 6, dp 2 x micro 3"),
+        (
+            SMALL,
+            {"pp": 2, "interleave": 2, "dp": 8},
+            {},
+            "parallel.interleave",
+            "1 micro-batches are not a multiple of 2 stages",
+        ),
+    ],
+)
+def test_plans_that_a_model_or_a_batch_cannot_be_cut_by(
+    model: Model, parallel: dict[str, Any], batch: dict[str, Any], at: str, message: str
+) -> None:
+    way, step = Parallel(**parallel), Batch(**{"total": 8, **batch})
+    found = {(".".join(map(str, error.at)), error.message) for error in misfits(model, way, step)}
+    assert any(place == at and message in said for place, said in found), found
+    with pytest.raises(ModelError):
+        check_fit(model, way, step)
+    with pytest.raises(ModelError):
+        memory(model, way, step, MemoryPlan())
+
+
+def test_layers_of_chunks() -> None:
+    assert chunks_of(SMALL, Parallel(pp=2, split=(1, 3))) == (range(0, 1), range(1, 4))
+    assert chunks_of(SMALL, Parallel(pp=2, interleave=2)) == tuple(range(i, i + 1) for i in range(4))
+    # a stage without layers is what embeddings alone are
+    assert chunks_of(SMALL, Parallel(pp=2, split=(0, 4)))[0] == range(0)
