@@ -5,9 +5,10 @@ from algorithms.assembly import assemble
 from algorithms.bounds import Bounds, lower_bounds, textbook_bounds
 from algorithms.catalogue.hierarchical import level_flow
 from algorithms.collective import COLLECTIVES, Collective, make_collective
-from algorithms.compose import beside, dual, fold, on, rooted, segmented, then, together
+from algorithms.compose import beside, fold, on, then, together
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
+from algorithms.duality import dual
 from algorithms.errors import ProofError, ScheduleError
 from algorithms.order import association, keeps_order
 from algorithms.platform import platforms
@@ -16,6 +17,7 @@ from algorithms.registry import ALGORITHMS, build, rounds, totals
 from algorithms.rounds import Platform, Round, Totals, closed_form
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule
 from algorithms.trace import trace
+from algorithms.variation import rooted, segmented
 
 __all__ = [
     "ALGORITHMS",

@@ -1,130 +1,20 @@
-"""Schedules out of schedules: dual, then, together, beside, on a sub-group, rooted, segmented, fold."""
+"""Schedules out of schedules: one after the other, side by side, on a sub-group, folded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.assembly import assemble, check_moves, settled
-from algorithms.collective import EVERY, KINDS, Collective
+from algorithms.assembly import assemble, settled
+from algorithms.collective import Collective
 from algorithms.errors import ScheduleError
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step, expand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-MOST_CHANNELS: Final = 1 << 15
-"""Channels that a schedule may have."""
-
-
-def dual(schedule: Schedule, collective: Collective) -> Schedule:
-    """The same transfers backwards in time, from receiver to sender.
-
-    The dual of an AllGather is a ReduceScatter, and the other way round: source and target
-    of every chunk change places. The modes are those of the target collective. In an All-to-All
-    the chunk from s to d becomes the one from d to s.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        One in which each chunk's transfers form a tree: seen forward in time from a chunk's
-        only source, every rank is written once and the source never; seen backward from its
-        only target, likewise.
-    collective : Collective
-        The collective that the result computes.
-
-    Raises
-    ------
-    ScheduleError
-        If the collectives do not mirror each other, or a chunk's transfers are not a tree.
-    """
-    if KINDS[schedule.collective.kind].dual is None:
-        raise ScheduleError(f"{schedule.collective.kind} has no dual: nothing is the mirror of it")
-    if collective.kind == "all_to_all" == schedule.collective.kind:
-        schedule = _transposed(schedule)
-    _check_mirror(schedule.collective, collective)
-    _check_tree(schedule)
-    mode = REDUCE if (collective.source == EVERY).all() else COPY
-    backward = slice(None, None, -1)
-    return settled(
-        replace(
-            schedule,
-            collective=collective,
-            step=(schedule.steps - 1 - schedule.step)[backward],
-            channel=schedule.channel[backward],
-            src=schedule.dst[backward],
-            dst=schedule.src[backward],
-            first=schedule.first[backward],
-            count=schedule.count[backward],
-            mode=np.full(len(schedule), mode, dtype=np.uint8),
-        )
-    )
-
-
-def _transposed(schedule: Schedule) -> Schedule:
-    """An All-to-All in which the chunks from s to d go by the names of those from d to s."""
-    collective = schedule.collective
-    chunk = np.arange(collective.chunks)
-    block, segment = np.divmod(chunk, collective.chunks // collective.ranks**2)
-    source, target = np.divmod(block, collective.ranks)
-    named = (target * collective.ranks + source) * (collective.chunks // collective.ranks**2) + segment
-    swapped = replace(
-        collective,
-        sizes=collective.sizes[named],
-        source=collective.source[named],
-        target=collective.target[named],
-    )
-    index = named[schedule.moves()[1]].astype(np.int32)
-    return settled(
-        replace(
-            schedule,
-            collective=swapped,
-            first=np.cumsum(schedule.count, dtype=np.int32) - schedule.count,
-            index=index,
-        )
-    )
-
-
-def _check_mirror(one: Collective, other: Collective) -> None:
-    mirrored = (
-        one.ranks == other.ranks
-        and one.chunks == other.chunks
-        and (one.source == other.target).all()
-        and (one.target == other.source).all()
-    )
-    if not mirrored:
-        raise ScheduleError(
-            f"{one.kind} has no dual that is this {other.kind}: source and target must change places"
-        )
-
-
-def _check_tree(schedule: Schedule) -> None:
-    collective = schedule.collective
-    row, chunk = schedule.moves()
-    gathers = (collective.source != EVERY).all()
-    leaf = schedule.dst[row] if gathers else schedule.src[row]
-    root = collective.source if gathers else collective.target
-    verb = "is written to" if gathers else "leaves"
-    cell = leaf.astype(np.int64) * collective.chunks + chunk
-    _, position, times = np.unique(cell, return_index=True, return_counts=True)
-    if (times > 1).any():
-        at = position[np.argmax(times > 1)]
-        raise ScheduleError(
-            f"no dual: chunk {chunk[at]} {verb} rank {leaf[at]} more than once",
-            rank=int(leaf[at]),
-            chunk=int(chunk[at]),
-        )
-    at_root = leaf == root[chunk]
-    if at_root.any():
-        at = int(np.argmax(at_root))
-        raise ScheduleError(
-            f"no dual: chunk {chunk[at]} {verb} rank {leaf[at]}, its own",
-            rank=int(leaf[at]),
-            chunk=int(chunk[at]),
-        )
 
 
 def then(parts: Sequence[Schedule], collective: Collective, *, algorithm: str = "") -> Schedule:
@@ -240,90 +130,6 @@ def on(schedule: Schedule, collective: Collective, ranks: NDArray[np.integer], c
             index=chunks.index[at].astype(np.int32, copy=False),
         )
     )
-
-
-def rooted(schedule: Schedule, root: int) -> Schedule:
-    """The schedule of a rooted collective, made for root 0, with every rank moved on by `root`.
-
-    The block of rank v of a Scatter or Gather becomes that of the rank in its place.
-    """
-    collective, ranks = schedule.collective, schedule.ranks
-    players = (np.arange(ranks) + root) % ranks
-    chunk = np.arange(collective.chunks)
-    if KINDS[collective.kind].by_rank:
-        segments = collective.chunks // ranks
-        chunk = players[chunk // segments] * segments + chunk % segments
-    places = []
-    for place in (collective.source, collective.target):
-        moved = np.where(place == EVERY, EVERY, players[place]).astype(np.int32)
-        named = np.empty_like(moved)
-        named[chunk] = moved
-        places.append(named)
-    # what is cut unevenly stays so: a block's size goes with its name, not with its old owner
-    moved_on = replace(collective, source=places[0], target=places[1])
-    return on(schedule, moved_on, players, Lists(np.arange(len(chunk) + 1), chunk))
-
-
-def segmented(schedule: Schedule, segments: int) -> Schedule:
-    """Each chunk cut into segments that go their ways one after the other: a pipeline.
-
-    Segment s of every chunk travels in a channel of its own, so that it waits for nothing but
-    itself and the links. Its steps are numbered as a machine with one port would take them: s times as
-    many later as the busiest rank has steps in which it sends (or receives). T steps become
-    T + (segments - 1) times that: N - 2 + S for a chain.
-
-    Raises
-    ------
-    ScheduleError
-        If there are fewer than 1 segment, or more channels than fit.
-    """
-    if segments < 1:
-        raise ScheduleError(f"there is at least 1 segment, found {segments}", ("segments",))
-    if segments == 1:
-        return schedule
-    channels = int(schedule.channel.max(initial=0)) + 1
-    if channels * segments > MOST_CHANNELS:
-        raise ScheduleError(
-            f"{segments} segments of {channels} channels; at most {MOST_CHANNELS} channels fit", ("segments",)
-        )
-    moved = schedule.moves()[1]
-    check_moves(len(moved) * segments)
-    collective = schedule.collective
-    small, larger = np.divmod(np.repeat(collective.sizes, segments), segments)
-    part = np.tile(np.arange(segments), collective.chunks)
-    cut = Collective(
-        collective.kind,
-        collective.ranks,
-        small + (part < larger),
-        np.repeat(collective.source, segments),
-        np.repeat(collective.target, segments),
-    )
-    segment = np.arange(segments, dtype=np.int32)[:, None]
-    first = np.cumsum(schedule.count) - schedule.count
-    period = _busy_steps(schedule)
-    return settled(
-        replace(
-            schedule,
-            collective=cut,
-            step=(schedule.step + segment * period).ravel(),
-            channel=(schedule.channel * np.int32(segments) + segment).ravel().astype(np.int16),
-            src=np.tile(schedule.src, segments),
-            dst=np.tile(schedule.dst, segments),
-            first=(first + segment * len(moved)).ravel(),
-            count=np.tile(schedule.count, segments),
-            mode=np.tile(schedule.mode, segments),
-            index=(moved * segments + segment).ravel().astype(np.int32),
-        )
-    )
-
-
-def _busy_steps(schedule: Schedule) -> int:
-    """Steps in which the busiest rank sends, or receives."""
-    steps, most = schedule.steps, 0
-    for end in (schedule.src, schedule.dst):
-        active = np.unique(end.astype(np.int64) * steps + schedule.step)
-        most = max(most, int(np.bincount(active // steps).max(initial=0)) if steps else 0)
-    return most
 
 
 def core_ranks(ranks: int) -> int:

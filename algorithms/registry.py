@@ -14,11 +14,12 @@ from algorithms.catalogue.flat import FLAT
 from algorithms.catalogue.hierarchical import HIERARCHICAL
 from algorithms.catalogue.hybrid import HYBRID, hybrid_dims
 from algorithms.catalogue.themis import THEMIS
-from algorithms.collective import KINDS, check_kind, check_rank, check_ranks, resized
-from algorithms.compose import rooted, segmented
+from algorithms.collective import KINDS, check_kind, check_rank, check_ranks
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import Schedule
+from algorithms.sizes import resized
+from algorithms.variation import rooted, segmented
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
     {**FLAT, **{algorithm.name: algorithm for algorithm in (*HIERARCHICAL, *HYBRID, *THEMIS, *COMPOSED)}}

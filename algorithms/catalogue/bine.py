@@ -25,7 +25,8 @@ from algorithms.catalogue.halving import (
 from algorithms.catalogue.swing import Variant
 from algorithms.catalogue.swing_peers import exchange_steps, swing_allgather, swing_peers
 from algorithms.collective import Collective, make_collective
-from algorithms.compose import core_ranks, dual, fold, on, then
+from algorithms.compose import core_ranks, fold, on, then
+from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, REDUCE, Lists, Schedule, Step

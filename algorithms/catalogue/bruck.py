@@ -16,7 +16,7 @@ import numpy as np
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
-from algorithms.compose import dual
+from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, Schedule, Step, Transfers

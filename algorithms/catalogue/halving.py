@@ -16,7 +16,8 @@ import numpy as np
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
-from algorithms.compose import core_ranks, dual, fold
+from algorithms.compose import core_ranks, fold
+from algorithms.duality import dual
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import REDUCE, Schedule, Step
 

@@ -12,7 +12,7 @@ import numpy as np
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble
 from algorithms.collective import make_collective
-from algorithms.compose import dual
+from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import COPY, REDUCE, Lists, Schedule, Step

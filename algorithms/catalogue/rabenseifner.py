@@ -13,7 +13,8 @@ from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble
 from algorithms.catalogue.halving import Order, halving_steps
 from algorithms.collective import Collective, make_collective
-from algorithms.compose import core_ranks, dual, fold, on, then
+from algorithms.compose import core_ranks, fold, on, then
+from algorithms.duality import dual
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step
 

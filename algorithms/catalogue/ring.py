@@ -12,7 +12,8 @@ import numpy as np
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
-from algorithms.compose import dual, then
+from algorithms.compose import then
+from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, REDUCE, Ranges, Schedule, Step

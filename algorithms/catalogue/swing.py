@@ -25,7 +25,8 @@ from algorithms.catalogue.swing_peers import (
 )
 from algorithms.catalogue.torus import Copies, merged, phase_rounds, port_rounds, torus_copies, torus_dims
 from algorithms.collective import Collective, make_collective
-from algorithms.compose import core_ranks, dual, fold, on, then, together
+from algorithms.compose import core_ranks, fold, on, then, together
+from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, Lists, Schedule, Step

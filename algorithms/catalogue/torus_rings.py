@@ -22,7 +22,8 @@ from algorithms.catalogue.ring import (
 )
 from algorithms.catalogue.torus import Copies, phase_rounds, torus_copies, torus_dims
 from algorithms.collective import make_collective
-from algorithms.compose import dual, then
+from algorithms.compose import then
+from algorithms.duality import dual
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import REDUCE, Schedule, Step
 from topologies.quantities import Count

@@ -12,10 +12,12 @@ import numpy as np
 from algorithms.assembly import assemble, check_moves
 from algorithms.catalogue.tree_shapes import Tree
 from algorithms.collective import make_collective
-from algorithms.compose import MOST_CHANNELS, dual, on, segmented, then
+from algorithms.compose import on, then
+from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step
+from algorithms.variation import MOST_CHANNELS, segmented
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
