@@ -94,14 +94,6 @@ def measure(topology: Topology) -> Measures:
     )
 
 
-def level_bandwidths(topology: Topology) -> tuple[float, ...]:
-    """Bandwidth of the links of each level, per rank, bytes/s."""
-    total = np.bincount(
-        topology.links.level, weights=topology.links.bandwidth, minlength=len(topology.levels)
-    )
-    return tuple((total / topology.ranks).tolist())
-
-
 def _degree(ends: NDArray[np.int32], ranks: int) -> tuple[int, int]:
     count = np.bincount(ends, minlength=ranks)[:ranks]
     return int(count.min()), int(count.max())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from algorithms.errors import ScheduleError
-from topologies.measures import level_bandwidths
+from algorithms.platform import level_bandwidths
 from topologies.trees import aggregation_tree
 
 if TYPE_CHECKING:
