@@ -58,6 +58,8 @@ from simulator.llm.hardware import Hardware
 from simulator.llm.memory import Memory, memory
 from simulator.llm.model import Experts, LatentAttention, Model, transformer
 from simulator.llm.plan import CONVENTIONS, Batch, Convention, MemoryPlan, Parallel
+from simulator.llm.traffic import Traffic, traffic
+from simulator.llm.traffic_plan import TrafficPlan
 from simulator.scenario.check import check
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.load import load, loads
@@ -147,6 +149,8 @@ __all__ = [
     "Timeline",
     "Topology",
     "TopologyError",
+    "Traffic",
+    "TrafficPlan",
     "as_json",
     "assemble",
     "beside",
@@ -198,6 +202,7 @@ __all__ = [
     "topology_figure",
     "torus",
     "trace",
+    "traffic",
     "transformer",
     "work_out",
 ]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from algorithms.collective import KINDS, Place
-from algorithms.errors import ScheduleError
-from algorithms.registry import ALGORITHMS, find
-from simulator.llm.errors import ModelError
 from simulator.llm.plan import Axis, Parallel
 from simulator.llm.states import (
     CENTRALIZED,
@@ -27,73 +23,11 @@ from simulator.llm.states import (
     State,
     primitive,
 )
-from topologies.quantities import Count, Ratio
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Phase: TypeAlias = Literal["forward", "backward", "update"]
-
-DEFAULTS: Final[Mapping[str, str]] = {
-    "allreduce": "ring",
-    "allgather": "ring",
-    "reduce_scatter": "ring",
-    "all_to_all": "direct",
-    "send_recv": "direct",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrafficPlan:
-    """How traffic is counted: bytes of a number, and what implementations do differently.
-
-    Parameters
-    ----------
-    activation : float
-        Bytes of a number of an activation, or of its gradient.
-    dispatch, combine : float, optional
-        Bytes of a number on the way to the experts, and back, in the forward pass; as `activation`
-        where they do not say. 8 bits with a 32-bit scale for 128 numbers are 1.03125.
-    regather : bool
-        Whether sequence parallelism gathers the inputs of matrices again for their gradients.
-    node : int, optional
-        Ranks of a machine: tokens then go to each machine once, and from rank to rank inside it.
-    nodes_limit : int, optional
-        To how many machines a token goes at most; counted as that many.
-    algorithms : mapping of str to str
-        Algorithm of each kind of collective; else a ring, and everybody to everybody directly.
-        `hierarchical` goes along the topology's own dimensions.
-    """
-
-    activation: Ratio = 2
-    dispatch: Ratio | None = None
-    combine: Ratio | None = None
-    regather: bool = True
-    node: Count | None = None
-    nodes_limit: Count | None = None
-    algorithms: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.nodes_limit is not None and self.node is None:
-            raise ModelError("a limit of machines needs node, the ranks of a machine", ("nodes_limit",))
-        for kind, name in self.algorithms.items():
-            if kind not in DEFAULTS:
-                message = f'found "{kind}", expected {", ".join(DEFAULTS)}{_meant(kind, DEFAULTS)}'
-                raise ModelError(message, ("algorithms", kind))
-            try:
-                find(name, kind)
-            except ScheduleError as error:
-                message = f"{error.message}{_meant(name, ALGORITHMS)}"
-                raise ModelError(message, ("algorithms", kind)) from None
-
-    def algorithm(self, kind: str) -> str:
-        """What does a kind of collective."""
-        return self.algorithms.get(kind, DEFAULTS[kind])
-
-
-def _meant(word: str, words: Iterable[str]) -> str:
-    near = get_close_matches(word[:80], words, n=1)
-    return f'; did you mean "{near[0]}"?' if near and near[0] != word else ""
 
 
 @dataclass(frozen=True, slots=True)

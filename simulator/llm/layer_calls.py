@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from simulator.llm.calls import Call, Group, Phase, TrafficPlan
+from simulator.llm.calls import Call, Group, Phase
 from simulator.llm.errors import ModelError
 from simulator.llm.fit import sequence_of
 from simulator.llm.model import Experts, Model
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
+from simulator.llm.traffic_plan import TrafficPlan
 
 TENSOR: Final = Group("tp", ("tp",))
 CONTEXT: Final = Group("cp", ("cp",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from simulator.llm.errors import ModelError
 from simulator.llm.layouts import Layout, Mesh, Move, move
@@ -103,13 +103,12 @@ def mesh_flows(plan: Plan, mesh: Mesh, habits: Habits = USUAL) -> tuple[MeshFlow
 
     Examples
     --------
-    >>> plan = hsdp()
-    >>> for found in mesh_flows(plan, mesh_of(plan)):
+    >>> for found in mesh_flows(hsdp(), HSDP_MESH):
     ...     print(found.move.axis, found.flow.variable, found.move.primitive.name, found.total)
-    shard W All-Gather (n_shard-1)LOI*n_replicate
-    shard W All-Gather (n_shard-1)LOI*n_replicate
-    shard dW Reduce-Scatter (n_shard-1)LOI*n_replicate
-    replicate dW All-Reduce 2(n_replicate-1)LOI
+    shard W All-Gather (F-1)GLOI
+    shard W All-Gather (F-1)GLOI
+    shard dW Reduce-Scatter (F-1)GLOI
+    replicate dW All-Reduce 2(G-1)LOI
     """
     if set(plan) != set(mesh):
         raise ModelError(f"the mesh has the axes {', '.join(mesh)}, the plan {', '.join(plan)}")
@@ -148,6 +147,10 @@ def mesh_stored(plan: Plan, mesh: Mesh) -> dict[str, Expression]:
             times = size / alone[variable].replaced(N=1)
             found[variable] = found[variable] * times.replaced(N=mesh[axis])
     return found
+
+
+HSDP_MESH: Final[Mapping[str, Expression]] = {"shard": symbol("F"), "replicate": symbol("G")}
+"""F ranks a group, G groups."""
 
 
 def hsdp() -> dict[str, Strategy]:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from simulator.llm.errors import ModelError
 
-ORDER: Final = "NvmkLMBOID"
+ORDER: Final = "NFGvmkLMBOID"
 """Single letters in the order in which a product names them; others follow."""
 
 Powers: TypeAlias = tuple[tuple[str, int], ...]

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from simulator.llm.calls import Call, Group, Phase, TrafficPlan
+from simulator.llm.calls import Call, Group, Phase
 from simulator.llm.fit import check_fit, chunks_of
 from simulator.llm.layer_calls import Pass, layer_calls
 from simulator.llm.model import Model
 from simulator.llm.parameters import units
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
+from simulator.llm.traffic_plan import TrafficPlan
 from simulator.llm.weights import Weight
 
 PIPELINE = Group("pp", ("pp",))

@@ -178,7 +178,7 @@ class Scenario:
     reduction : Reduction, optional
         None reduces in no time.
     network : Network
-    engine : {'auto', 'simpy'}
+    engine : {'auto', 'simpy', 'compiled'}
     verify : {'full', 'no'}
     delay : mapping of int to float
         Seconds by which a rank starts late.
@@ -191,7 +191,7 @@ class Scenario:
     source: Source = field(repr=False, compare=False)
     reduction: Reduction | None = None
     network: Network = field(default_factory=Network)
-    engine: Literal["auto", "simpy"] = "auto"
+    engine: Literal["auto", "simpy", "compiled"] = "auto"
     verify: Literal["full", "no"] = "full"
     delay: Mapping[Whole, Time] = field(default_factory=dict)
     expect: Expect = field(default_factory=Expect)

@@ -33,7 +33,7 @@ def plan_differences(result: PlanResult) -> Iterator[tuple[str, str, str, int | 
         wanted = getattr(expect, key)
         if wanted is not None and wanted != number:
             yield key, str(wanted), str(number), number
-    for key, size in maxima(found).items():
+    for key, size in (maxima(found) | sent(result)).items():
         limit = getattr(expect, key)
         if limit is not None and not _close(size, limit):
             yield key, _bytes(limit.value), _bytes(size), size
@@ -47,6 +47,16 @@ def maxima(found: Memory) -> dict[str, int]:
         "activations_max": ceil(found.largest("activations")),
         "cache_max": ceil(found.largest("cache")),
     }
+
+
+def sent(result: PlanResult) -> dict[str, int]:
+    """Bytes that a step sends, by the key that expects them; nothing where none does."""
+    if result.scenario.expect.sent_max is result.scenario.expect.sent_total is None:
+        return {}
+    from simulator.scenario.traffic_run import work_out_traffic
+
+    counted = work_out_traffic(result.scenario).traffic
+    return {"sent_max": ceil(counted.rank(counted.busiest)), "sent_total": ceil(counted.total)}
 
 
 def _close(found: int, wanted: ExpectedBytes) -> bool:

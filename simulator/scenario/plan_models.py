@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from simulator.llm.calls import TrafficPlan
 from simulator.llm.hardware import Hardware
 from simulator.llm.memory import PARTS
 from simulator.llm.model import Model
 from simulator.llm.plan import CONVENTIONS, Batch, Convention, MemoryPlan, Parallel
+from simulator.llm.traffic_plan import TrafficPlan
 from simulator.scenario.fields import Short, Words
 from simulator.scenario.models import TopologyChoice, check_tolerance
 from simulator.scenario.source import Source
@@ -46,6 +46,8 @@ class ExpectPlan:
     memory_max, states_max, activations_max, cache_max : ExpectedBytes, optional
         At the stage that has most: in all, of weights, gradients and optimizer, of activations, of
         the KV cache; a part of a byte counts as one.
+    sent_max, sent_total : ExpectedBytes, optional
+        In a step: by a rank of the stage that sends most, and by all ranks.
     """
 
     fits: bool | None = None
@@ -56,6 +58,8 @@ class ExpectPlan:
     states_max: Annotated[ExpectedBytes, Short("value")] | None = None
     activations_max: Annotated[ExpectedBytes, Short("value")] | None = None
     cache_max: Annotated[ExpectedBytes, Short("value")] | None = None
+    sent_max: Annotated[ExpectedBytes, Short("value")] | None = None
+    sent_total: Annotated[ExpectedBytes, Short("value")] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

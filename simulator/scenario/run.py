@@ -17,7 +17,7 @@ from algorithms.platform import link_platforms, platforms
 from algorithms.proof import prove
 from algorithms.registry import ALGORITHMS, build, dimensions, rounds
 from algorithms.rounds import closed_form
-from simulator.engine.engines import run_plan
+from simulator.engine.engines import run_plan, wants_compiled
 from simulator.engine.lower import lower, placement
 from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioErrors
@@ -246,7 +246,7 @@ def _judge(
         congestion_factor=congestion_factor(schedule, topology, place),
         analytic=_analytic(scenario, topology, place),
         verified=verified,
-        warnings=tuple(_warnings(scenario, topology)),
+        warnings=tuple(_warnings(scenario, topology, timeline)),
     )
 
 
@@ -272,7 +272,9 @@ def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) 
     return None if turns is None else float(closed_form(turns, priced))
 
 
-def _warnings(scenario: Scenario, topology: Topology) -> Iterator[str]:
+def _warnings(scenario: Scenario, topology: Topology, timeline: Timeline) -> Iterator[str]:
+    if timeline.engine == "simpy" and wants_compiled(timeline.plan, scenario.engine):
+        yield "numba is not installed, so that the plan ran on SimPy: the same times, but slower"
     if scenario.network.model == "store_and_forward" and len(topology.nodes) > topology.ranks:
         yield (
             "under store_and_forward every switch on the way stores the whole message before it sends it on, "

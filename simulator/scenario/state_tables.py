@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from simulator.llm.confirm import confirm
 from simulator.llm.errors import ModelError
 from simulator.llm.layouts import Mesh
-from simulator.llm.mesh import Plan, layouts, mesh_flows, mesh_stored, plan_strategies
+from simulator.llm.mesh import HSDP_MESH, Plan, hsdp, layouts, mesh_flows, mesh_stored, plan_strategies
 from simulator.llm.notation import quotient
 from simulator.llm.overlap import application_rows
 from simulator.llm.seed_rules import (
@@ -209,6 +209,7 @@ def seed_sheets(ranks: int = 8, values: Values | None = None, element: int = 2) 
         strategies_sheet(),
         storage_sheet(numbers, size),
         traffic_sheet(numbers, size),
+        _flow_sheet(hsdp(), HSDP_MESH, "HSDP: FSDP in groups of F ranks, DP between G groups; elements"),
         applications_sheet(),
     ]
 
@@ -242,7 +243,8 @@ def _complete(values: Values) -> dict[str, int]:
 def plan_sheets(parallel: Parallel) -> list[Sheet]:
     """States of a plan's variables on every axis, and what moves along it."""
     plan, mesh = plan_strategies(parallel)
-    return [_layout_sheet(plan, mesh), _flow_sheet(plan, mesh)]
+    title = "what moves in a step; elements, L layers of D x D and B tokens"
+    return [_layout_sheet(plan, mesh), _flow_sheet(plan, mesh, title)]
 
 
 def _layout_sheet(plan: Plan, mesh: Mesh) -> Sheet:
@@ -256,11 +258,11 @@ def _layout_sheet(plan: Plan, mesh: Mesh) -> Sheet:
     return Sheet("states of a layer's variables where it computes", tuple(columns))
 
 
-def _flow_sheet(plan: Plan, mesh: Mesh) -> Sheet:
+def _flow_sheet(plan: Plan, mesh: Mesh, title: str) -> Sheet:
     rows = mesh_flows(plan, mesh)
     seeds = [seed_traffic(row.flow.change.source, row.flow.change.target) for row in rows]
     return Sheet(
-        "what moves in a step; elements, L layers of D x D and B tokens",
+        title,
         (
             Column("axis", [row.move.axis for row in rows], words=True),
             Column("phase", [row.flow.phase for row in rows], words=True),

@@ -23,7 +23,8 @@ def traffic_lines(result: TrafficResult) -> Iterator[str]:
     found = result.traffic
     yield f"{found.model.name}, {found.parallel.ranks} ranks: {degrees(found.parallel)}"
     count = found.batch.microbatches(found.parallel)
-    many = f"{count} micro-batch{'' if count == 1 else 'es'} of {found.batch.micro} sequences a replica"
+    size = f"{found.batch.micro} sequence{_s(found.batch.micro)}"
+    many = f"{count} micro-batch{_s(count, 'es')} of {size} a replica"
     yield (
         f"a step of training, {many}" if found.memory.phase == "training" else f"a pass of inference, {many}"
     )
@@ -172,3 +173,7 @@ def _bytes(size: float) -> str:
 
 def _size(size: float) -> str:
     return gib(Fraction(size))
+
+
+def _s(count: int, ending: str = "s") -> str:
+    return "" if count == 1 else ending

@@ -481,3 +481,11 @@ def test_a_full_disk_or_closed_folder_leaves_nothing_behind(ring: Path, tmp_path
     blocked = write(tmp_path / "file", "")
     assert collsim("run", ring, "--out", blocked / "out") == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "ring.yaml"]
+
+
+def test_a_run_loads_nothing_slow() -> None:
+    code = (
+        "import sys, simulator.scenario.run; "
+        "sys.exit(bool({'networkx', 'scipy', 'matplotlib', 'numba', 'rich'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,12 +1,17 @@
 """The algebra of states: the table of transitions, its figures, and schedules that confirm them."""
 
+from __future__ import annotations
+
+from fractions import Fraction
 from itertools import permutations
+from typing import Any
 
 import pytest
 
-from algorithms import build, count, prove
+from algorithms import ALGORITHMS, build, count, prove
 from algorithms.collective import KINDS
 from simulator.engine.network import Network
+from simulator.llm.calls import primitive_of
 from simulator.llm.confirm import by_way_of_one_rank, confirm, detour, legs
 from simulator.llm.errors import ModelError
 from simulator.llm.layouts import held_share, move, redistribute, storage_factor
@@ -19,6 +24,7 @@ from simulator.llm.states import (
     STATES,
     Centralized,
     Partitioned,
+    State,
     primitive,
     shares,
     storage,
@@ -52,7 +58,7 @@ MOVING = [pair for pair, row in TRANSITIONS.items() if row[1]]
 
 
 @pytest.mark.parametrize(("pair", "row"), TRANSITIONS.items(), ids=lambda item: str(item[0]))
-def test_transitions(pair, row):
+def test_transitions(pair: tuple[State, State], row: tuple[str, int, tuple[str, ...], str, str]) -> None:
     found = primitive(*pair)
     name, order, legs_, total, rank = row
     assert (found.name, found.order, found.legs) == (name, order, legs_)
@@ -61,25 +67,25 @@ def test_transitions(pair, row):
 
 
 @pytest.mark.parametrize("state", [*STATES, P2], ids=str)
-def test_no_change_moves_nothing(state):
+def test_no_change_moves_nothing(state: State) -> None:
     assert primitive(state, state).kind is None
     assert primitive(state, state).exact_total == expression(0)
 
 
 @pytest.mark.parametrize(("state", "times"), [(P, "M"), (R, "NM"), (C, "M"), (S, "NM")], ids=str)
-def test_storage(state, times):
+def test_storage(state: State, times: str) -> None:
     assert storage(state) == parse(times)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
-def test_shares_hold_the_whole_variable(ranks):
+def test_shares_hold_the_whole_variable(ranks: int) -> None:
     for state in STATES:
         assert len(frozenset().union(*shares(state, ranks))) == ranks * ranks
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7, 8, 12, 16])
 @pytest.mark.parametrize("pair", MOVING, ids=lambda pair: f"{pair[0]}-{pair[1]}")
-def test_a_schedule_sends_exactly_that(pair, ranks):
+def test_a_schedule_sends_exactly_that(pair: tuple[State, State], ranks: int) -> None:
     """Both figures, and what the busiest receives, counted in one schedule that is proven on data."""
     found = confirm(primitive(*pair), ranks, proven=True)
     assert found.holds
@@ -94,11 +100,8 @@ def test_a_schedule_sends_exactly_that(pair, ranks):
 @pytest.mark.parametrize(
     "kind", ["allgather", "reduce_scatter", "allreduce", "broadcast", "reduce", "gather"]
 )
-def test_no_algorithm_sends_less(kind, ranks):
+def test_no_algorithm_sends_less(kind: str, ranks: int) -> None:
     """The figures are least ones: no schedule of the catalogue is below them."""
-    from algorithms import ALGORITHMS
-    from simulator.llm.calls import primitive_of
-
     least = primitive_of(kind)
     size = 64 * ranks * ranks
     for algorithm in ALGORITHMS.values():
@@ -109,18 +112,16 @@ def test_no_algorithm_sends_less(kind, ranks):
         assert counts.bytes_sent_max >= least.exact_rank.at(N=ranks, M=size)
 
 
-def test_primitives_that_mirror_each_other_move_as_much():
+def test_primitives_that_mirror_each_other_move_as_much() -> None:
     for kind, shape in KINDS.items():
         if shape.dual is None or kind == "barrier":
             continue
-        from simulator.llm.calls import primitive_of
-
         one, other = primitive_of(kind), primitive_of(shape.dual)
         assert one.exact_total == other.exact_total
         assert one.exact_rank == other.exact_received
 
 
-def test_one_rank_alone_has_no_states():
+def test_one_rank_alone_has_no_states() -> None:
     with pytest.raises(ModelError, match="2 ranks or more"):
         confirm(primitive(P, R), 1)
 
@@ -139,14 +140,14 @@ def test_one_rank_alone_has_no_states():
         ((R, P), "Reduce-Scatter", "(N-1)M/N + (N-1)M", "NM"),
     ],
 )
-def test_the_seeds_figures(pair, name, exact, rounded):
+def test_the_seeds_figures(pair: tuple[State, State], name: str, exact: str, rounded: Any) -> None:
     found = seed_traffic(*pair)
     assert found.name == name
     assert found.exact == parse(exact)
     assert found.rounded == parse(rounded)
 
 
-def test_the_seed_says_nothing_of_partial_sums_made_or_dimensions_changed():
+def test_the_seed_says_nothing_of_partial_sums_made_or_dimensions_changed() -> None:
     assert seed_traffic(P, S) is None
     assert seed_traffic(P, P2) is None
     assert seed_traffic(R, R) is None
@@ -164,7 +165,7 @@ def test_the_seed_says_nothing_of_partial_sums_made_or_dimensions_changed():
         (512, 1.0020, 1.0020),
     ],
 )
-def test_ratios_of_the_seeds_second_order(ranks, added_up, rounded):
+def test_ratios_of_the_seeds_second_order(ranks: int, added_up: float, rounded: Any) -> None:
     for pair in ((P, R), (S, P)):
         seed, exact = seed_traffic(*pair), primitive(*pair).exact_total.at(N=ranks, M=1)
         assert float(seed.exact.at(N=ranks, M=1) / exact) == pytest.approx(added_up, abs=5e-5)
@@ -178,7 +179,7 @@ def test_ratios_of_the_seeds_second_order(ranks, added_up, rounded):
 
 @pytest.mark.parametrize("ranks", [2, 3, 6, 8])
 @pytest.mark.parametrize("pair", [(P, R), (S, P), (S, R), (P, P2)], ids=lambda pair: f"{pair[0]}-{pair[1]}")
-def test_two_steps_do_the_same_and_send_what_the_seed_adds_up(pair, ranks):
+def test_two_steps_do_the_same_and_send_what_the_seed_adds_up(pair: tuple[State, State], ranks: int) -> None:
     change = primitive(*pair)
     size = 4 * ranks * ranks
     schedule = by_way_of_one_rank(change.kind, ranks, size)
@@ -189,7 +190,7 @@ def test_two_steps_do_the_same_and_send_what_the_seed_adds_up(pair, ranks):
         assert first == seed_traffic(*pair).exact
 
 
-def test_first_order_has_no_two_steps():
+def test_first_order_has_no_two_steps() -> None:
     with pytest.raises(ModelError, match="first order"):
         legs("gather", 8, 64)
     with pytest.raises(ModelError, match="not of second order"):
@@ -197,7 +198,7 @@ def test_first_order_has_no_two_steps():
 
 
 @pytest.mark.parametrize(("pair", "ratio"), [((P, R), 1.125), ((S, P), 1.125), ((S, R), 1), ((P, P2), 2)])
-def test_what_the_mnemonic_costs(pair, ratio):
+def test_what_the_mnemonic_costs(pair: tuple[State, State], ratio: float) -> None:
     """Bytes (N+1)/N, 1 or 2 times; time more than that, since one rank sends and receives it all."""
     size = 8 * 8 * 2**20
     even = crossbar(8, bandwidth=64e9, latency=1e-6)
@@ -207,8 +208,8 @@ def test_what_the_mnemonic_costs(pair, ratio):
         assert found.detour_time > 1.2 * found.direct_time
 
 
-def test_gather_then_broadcast_on_a_crossbar_by_hand():
-    """The root receives 7 blocks, then sends all of M; in 64 pieces the chain of 7 takes 70/64 of M / beta."""
+def test_gather_then_broadcast_on_a_crossbar_by_hand() -> None:
+    """The root receives 7 blocks, then sends all of M: in 64 pieces along 7 links, 70/64 of M / beta."""
     beta, size = 64e9, 2**26
     found = detour(primitive(P, R), size, crossbar(8, bandwidth=beta), Network(model="cut_through"))
     assert found.direct_time == pytest.approx(7 / 8 * size / beta)
@@ -218,7 +219,7 @@ def test_gather_then_broadcast_on_a_crossbar_by_hand():
 # on a mesh
 
 
-def test_layouts_on_a_mesh():
+def test_layouts_on_a_mesh() -> None:
     mesh = {"tp": 8, "dp": 4}
     assert storage_factor({"tp": P}, mesh) == expression(4)
     assert held_share({"tp": P, "dp": P2}, mesh) == expression(1) / 32
@@ -229,7 +230,7 @@ def test_layouts_on_a_mesh():
     assert found[0].rank(1) == expression(7) / 32
 
 
-def test_no_order_of_the_axes_moves_less():
+def test_no_order_of_the_axes_moves_less() -> None:
     """The order that is taken is held against all others."""
     mesh, states = {"x": 2, "y": 3}, [P, R, S, P2]
     for before_x in states:
@@ -242,8 +243,10 @@ def test_no_order_of_the_axes_moves_less():
                     assert taken == min(_moved(before, after, mesh, order) for order in permutations(mesh))
 
 
-def _moved(before, after, mesh, order):
-    now, moved = dict(before), 0
+def _moved(
+    before: dict[str, State], after: dict[str, State], mesh: dict[str, int], order: tuple[str, ...]
+) -> Fraction:
+    now, moved = dict(before), Fraction(0)
     for axis in order:
         change = primitive(now[axis], after[axis])
         moved += move(axis, change, now, mesh).total(1).at()
@@ -251,12 +254,12 @@ def _moved(before, after, mesh, order):
     return moved
 
 
-def test_an_axis_that_is_not_there():
+def test_an_axis_that_is_not_there() -> None:
     with pytest.raises(ModelError, match="no axis"):
         redistribute({"pp": P}, {}, {"tp": 8})
 
 
-def test_moves_with_symbols():
+def test_moves_with_symbols() -> None:
     n, m = symbols("n_tp", "n_dp")
     found = redistribute({"tp": P, "dp": P2}, {"dp": P2}, {"tp": n, "dp": m})
     assert found[0].total(1) == n - 1

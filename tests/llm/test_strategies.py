@@ -1,5 +1,9 @@
 """Strategies: states and traffic derived by rules, held against the second seed's tables and the papers."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import pytest
 
 from simulator.llm.errors import ModelError
@@ -31,7 +35,7 @@ from simulator.llm.seed_rules import (
 )
 from simulator.llm.states import PARTIAL, REPLICATED, Partitioned
 from simulator.llm.strategies import SEED_ROWS, STRATEGIES, Habits, Strategy, flows, states
-from simulator.llm.symbols import expression, symbols
+from simulator.llm.symbols import Expression, expression, symbol, symbols
 
 DUALS = {
     "All-Gather": "Reduce-Scatter",
@@ -45,23 +49,23 @@ DUALS = {
 }
 """What the backward pass does where the forward pass does something."""
 
-# B.5 of the project's reference: L = 80 layers, B = 4096 tokens, D = 8192, N = 8, 2 bytes; GiB
+# a worked example, by hand: L = 80 layers, B = 4096 tokens, D = 8192, N = 8, 2 bytes an element
 WORKED = {"L": 80, "B": 4096, "I": 8192, "O": 8192, "D": 8192, "N": 8, "k": 1}
 
 
-def gib(elements):
+def gib(elements: Expression) -> float:
     return float(2 * elements.at(**WORKED) / 2**30)
 
 
 # products
 
 
-def test_dimensions_of_a_layer():
+def test_dimensions_of_a_layer() -> None:
     has = {variable: "".join(dim for dim in "LBOI" if is_related(variable, dim)) for variable in "XWY"}
     assert has == {"X": "LBI", "W": "LOI", "Y": "LBO"}
 
 
-def test_what_products_sum_over():
+def test_what_products_sum_over() -> None:
     assert FORWARD.summed == "I"
     assert [(product.output, product.summed) for product in FORWARD.adjoints()] == [("dX", "O"), ("dW", "B")]
     # scores sum over no dimension but the head's width, which is none of ours; values over the tokens
@@ -70,7 +74,7 @@ def test_what_products_sum_over():
 
 
 @pytest.mark.parametrize("split", "LBIO")
-def test_operands_are_whole_or_parts_and_results_are_parts_or_sums(split):
+def test_operands_are_whole_or_parts_and_results_are_parts_or_sums(split: str) -> None:
     for variable in ("X", "W"):
         expected = Partitioned(split) if is_related(variable, split) else REPLICATED
         assert needed(variable, split) == expected
@@ -88,12 +92,12 @@ SEED = {
 }
 
 
-def test_the_seeds_rows():
+def test_the_seeds_rows() -> None:
     assert tuple(SEED) == SEED_ROWS
 
 
 @pytest.mark.parametrize("name", SEED)
-def test_the_seeds_cells_follow_from_its_rules(name):
+def test_the_seeds_cells_follow_from_its_rules(name: str) -> None:
     letters, sizes, parts, forward, training = SEED[name]
     strategy = STRATEGIES[name]
     found = ["".join(str(state)[0] for state in row) for row in seed_states(strategy).values()]
@@ -106,12 +110,12 @@ def test_the_seeds_cells_follow_from_its_rules(name):
 
 
 @pytest.mark.parametrize("name", SEED)
-def test_coefficients_give_the_storage_back(name):
-    N, L, B, O, I = symbols("N", "L", "B", "O", "I")  # noqa: E741
-    sizes = {"X": L * B * I, "W": L * O * I, "Y": L * B * O}
+def test_coefficients_give_the_storage_back(name: str) -> None:
+    ranks = symbol("N")
+    sizes = {"X": parse("LBI"), "W": parse("LOI"), "Y": parse("LBO")}
     held = seed_stored(STRATEGIES[name])
     for variable, part in coefficients(held).items():
-        assert N * part * sizes[variable] == held[variable]
+        assert ranks * part * sizes[variable] == held[variable]
 
 
 # what must be, and when the seed agrees
@@ -133,7 +137,7 @@ EXACT = {
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_exact_traffic(name):
+def test_exact_traffic(name: str) -> None:
     forward, training, when = EXACT[name]
     strategy = STRATEGIES[name]
     assert exact_forward(strategy) == parse(forward)
@@ -142,7 +146,7 @@ def test_exact_traffic(name):
         assert agreement(seed_forward(strategy), exact_forward(strategy)) == when
 
 
-def test_exact_states():
+def test_exact_states() -> None:
     found = {name: states(strategy) for name, strategy in STRATEGIES.items()}
     assert found["tp-row"]["Y"] == (PARTIAL,)
     assert found["tp-column"]["dX"] == (PARTIAL,)
@@ -161,28 +165,28 @@ def test_exact_states():
         ("fsdp", (80, 70), (240, 210)),
     ],
 )
-def test_worked_example(name, forward, training):
+def test_worked_example(name: str, forward: Any, training: Any) -> None:
     strategy = STRATEGIES[name]
     assert (gib(seed_forward(strategy)), gib(exact_forward(strategy))) == forward
     said = seed_training(strategy) or seed_forward(strategy)
     assert (gib(said), gib(exact_training(strategy))) == training
 
 
-def test_worked_example_without_resharding():
+def test_worked_example_without_resharding() -> None:
     assert gib(exact_training(STRATEGIES["fsdp"], Habits(reshard=False))) == 140
 
 
-def test_the_seeds_pipeline_is_11_times_too_much():
+def test_the_seeds_pipeline_is_11_times_too_much() -> None:
     strategy = STRATEGIES["pp"]
     assert gib(seed_forward(strategy)) / gib(exact_forward(strategy)) == pytest.approx(11.4, abs=0.05)
 
 
-def test_like_for_like_fsdp_is_half_more_than_dp():
+def test_like_for_like_fsdp_is_half_more_than_dp() -> None:
     """ZeRO's 1.5 times (Rajbhandari et al. 2020, section 7)."""
     assert 2 * exact_training(STRATEGIES["fsdp"]) == 3 * exact_training(STRATEGIES["dp"])
 
 
-def test_interleaving_and_microbatches():
+def test_interleaving_and_microbatches() -> None:
     v, m = symbols("v", "m")
     assert str(exact_training(STRATEGIES["pp"], Habits(chunks=v))) == "2(Nv-1)BD"
     accumulated = exact_training(STRATEGIES["fsdp"], Habits(microbatches=m))
@@ -191,18 +195,18 @@ def test_interleaving_and_microbatches():
     assert exact_training(STRATEGIES["dp"], Habits(microbatches=m)) == exact_training(STRATEGIES["dp"])
 
 
-def test_gathering_inputs_again_makes_ten_of_eight():
+def test_gathering_inputs_again_makes_ten_of_eight() -> None:
     """Korthikanti et al. 2022: the input of a column is stored in parts and gathered again."""
     sp = STRATEGIES["sp"]
     assert 8 * exact_training(sp, Habits(regather=True)) == 10 * exact_training(sp)
 
 
-def test_sequence_parallelism_sends_what_tensor_parallelism_sends():
+def test_sequence_parallelism_sends_what_tensor_parallelism_sends() -> None:
     for phase in (exact_forward, exact_training):
         assert phase(STRATEGIES["sp"]) == phase(STRATEGIES["tp"])
 
 
-def test_storage_as_it_must_be():
+def test_storage_as_it_must_be() -> None:
     assert stored(STRATEGIES["pp"])["X"] == parse("NBI")
     assert agreement(seed_stored(STRATEGIES["pp"])["X"], stored(STRATEGIES["pp"])["X"]) == "N = L"
     fsdp = STRATEGIES["fsdp"]
@@ -211,7 +215,7 @@ def test_storage_as_it_must_be():
     assert stored(fsdp, prefetch=1)["W"] == parse("LOI + 2NOI")
 
 
-def test_agreement_by_number():
+def test_agreement_by_number() -> None:
     """A condition is tried at numbers: equal there, or within 1/N."""
     for name in SEED_ROWS:
         seed, exact = seed_forward(STRATEGIES[name]), exact_forward(STRATEGIES[name])
@@ -224,7 +228,7 @@ def test_agreement_by_number():
 
 
 @pytest.mark.parametrize("name", ["tp-column", "tp-row", "sp", "ep", "pp"])
-def test_backward_is_the_dual_of_forward(name):
+def test_backward_is_the_dual_of_forward(name: str) -> None:
     """The backward pass follows from its own products, and is what reversing the forward pass gives."""
     moved = flows(STRATEGIES[name])
     forward = [flow.change.name for flow in moved if flow.phase == "forward"]
@@ -232,7 +236,7 @@ def test_backward_is_the_dual_of_forward(name):
     assert backward == [DUALS[word] for word in forward[::-1]]
 
 
-def test_a_sum_for_all_has_its_dual_in_a_copy_that_is_there_already():
+def test_a_sum_for_all_has_its_dual_in_a_copy_that_is_there_already() -> None:
     """All-Reduce after rows forward, after columns backward; before columns nothing, since X is there."""
     moved = flows(STRATEGIES["tp"])
     assert [(flow.phase, flow.variable, flow.change.name) for flow in moved] == [
@@ -241,39 +245,38 @@ def test_a_sum_for_all_has_its_dual_in_a_copy_that_is_there_already():
     ]
 
 
-def test_ulysses_is_four_all_to_alls_each_way():
+def test_ulysses_is_four_all_to_alls_each_way() -> None:
     moved = flows(STRATEGIES["cp-ulysses"])
     for phase in ("forward", "backward"):
         variables = [flow.variable for flow in moved if flow.phase == phase and flow.variable != "dW"]
         assert sorted(variable.removeprefix("d") for variable in variables) == ["K", "Q", "V", "Z"]
 
 
-def test_a_rank_of_a_pipeline_sends_once_each_way():
+def test_a_rank_of_a_pipeline_sends_once_each_way() -> None:
     assert [str(flow.rank) for flow in flows(STRATEGIES["pp"])] == ["BD", "BD"]
 
 
-def test_every_rank_sends_its_part():
+def test_every_rank_sends_its_part() -> None:
     for name, strategy in STRATEGIES.items():
         if name != "pp":
             for flow in flows(strategy):
-                assert flow.rank * symbols("N")[0] == flow.total
+                assert flow.rank * symbol("N") == flow.total
 
 
 # on a mesh
 
 
-def test_hsdp():
+def test_hsdp() -> None:
     """AllGather and ReduceScatter in a group, AllReduce of a shard across groups."""
     plan = hsdp()
     mesh = mesh_of(plan)
-    F, R = mesh["shard"], mesh["replicate"]
-    LOI = parse("LOI")
-    assert mesh_traffic(plan, mesh) == 3 * R * (F - 1) * LOI + 2 * (R - 1) * LOI
+    shard, groups, weights = mesh["shard"], mesh["replicate"], parse("LOI")
+    assert mesh_traffic(plan, mesh) == 3 * groups * (shard - 1) * weights + 2 * (groups - 1) * weights
     ranks = {found.move.axis: found.rank for found in mesh_flows(plan, mesh)}
-    assert ranks["replicate"] == 2 * (R - 1) / R * LOI / F
+    assert ranks["replicate"] == 2 * (groups - 1) / groups * weights / shard
 
 
-def test_tensor_and_data_parallelism():
+def test_tensor_and_data_parallelism() -> None:
     plan = {"tp": STRATEGIES["tp-column"], "dp": STRATEGIES["dp"]}
     assert {name: str(size) for name, size in mesh_stored(plan, {"tp": 8, "dp": 4}).items()} == {
         "X": "8BI",
@@ -288,15 +291,15 @@ def test_tensor_and_data_parallelism():
     assert by_axis["dp"].rank == 2 * (m - 1) / m * parse("LOI") / n
 
 
-def test_a_boundary_is_cut_by_sequence_parallelism_only():
-    """Without it every tensor parallel rank sends the same; with it each its part (Korthikanti et al. 2022)."""
+def test_a_boundary_is_cut_by_sequence_parallelism_only() -> None:
+    """Without it all tensor parallel ranks send the same; with it each its part (Korthikanti et al. 2022)."""
     for name, times in (("tp", 8), ("sp", 1)):
         plan = {"tp": STRATEGIES[name], "pp": STRATEGIES["pp"]}
         boundary = [f for f in mesh_flows(plan, {"tp": 8, "pp": 4}) if f.move.axis == "pp"]
         assert boundary[0].total == times * 3 * parse("BD")
 
 
-def test_states_on_a_mesh():
+def test_states_on_a_mesh() -> None:
     found = layouts({"tp": STRATEGIES["sp"], "cp": STRATEGIES["cp-ring"], "pp": STRATEGIES["pp"]})
     assert [str(state) for state in found["Y"].values()] == ["Σ", "P(S)", "P(L)"]
     assert at_rest(STRATEGIES["zero-1"], "W") == REPLICATED
@@ -304,7 +307,7 @@ def test_states_on_a_mesh():
     assert at_rest(STRATEGIES["tp-row"], "Y") == Partitioned("I")
 
 
-def test_a_plans_strategies():
+def test_a_plans_strategies() -> None:
     plan, mesh = plan_strategies(Parallel(tp=2, sp=True, cp=2, dp=16, ep=4, zero=1, pp=2))
     assert {axis: strategy.name for axis, strategy in plan.items()} == {
         "tp": "sp",
@@ -319,7 +322,7 @@ def test_a_plans_strategies():
     assert mesh == {"dp": 8, "copies": 2}
 
 
-def test_a_mesh_that_is_not_the_plans():
+def test_a_mesh_that_is_not_the_plans() -> None:
     with pytest.raises(ModelError, match="axes"):
         mesh_flows(hsdp(), {"tp": 2})
 
@@ -327,7 +330,7 @@ def test_a_mesh_that_is_not_the_plans():
 # the first seed's table of uses
 
 
-def test_the_first_seeds_rows():
+def test_the_first_seeds_rows() -> None:
     rows = list(application_rows(STRATEGIES))
     forward = {row.strategy: [] for row in rows}
     for row in rows:
@@ -341,7 +344,7 @@ def test_the_first_seeds_rows():
     ]
 
 
-def test_one_all_reduce_is_as_much_as_the_two_halves():
+def test_one_all_reduce_is_as_much_as_the_two_halves() -> None:
     rows = list(application_rows(STRATEGIES))
     for phase in ("forward", "backward"):
         tp, sp = (
@@ -351,7 +354,7 @@ def test_one_all_reduce_is_as_much_as_the_two_halves():
         assert tp == sp
 
 
-def test_who_can_overlap():
+def test_who_can_overlap() -> None:
     """Forward nothing is independent of an activation; backward the gradient of the weights is."""
     by = {(flow.phase, flow.variable): overlaps(flow) for flow in flows(STRATEGIES["tp"])}
     assert by == {("forward", "Y"): (), ("backward", "dX"): ("dW2",)}
@@ -364,7 +367,7 @@ def test_who_can_overlap():
     assert overlaps(again[0]) == ("dW1", "dX1", "dX2")
 
 
-def test_overlap_of_what_it_does_not_know():
+def test_overlap_of_what_it_does_not_know() -> None:
     [flow] = [flow for flow in flows(STRATEGIES["cp-ulysses"]) if flow.variable == "dZ"]
     assert overlaps(flow) is None
 
@@ -372,7 +375,7 @@ def test_overlap_of_what_it_does_not_know():
 # experts
 
 
-def test_the_remark_on_experts():
+def test_the_remark_on_experts() -> None:
     """10^12 parameters in 80 layers: 12.5 x 10^9 a layer, 25 GB in 16 bits; 53 GB left of 80 beside 2."""
     mixture = Mixture()
     layer, spread = by_layers(mixture), by_experts(mixture, 80)
@@ -384,7 +387,7 @@ def test_the_remark_on_experts():
     assert by_experts(mixture, 320).tokens > spread.tokens
 
 
-def test_a_strategy_of_ones_own():
+def test_a_strategy_of_ones_own() -> None:
     """Any split, and any way to wait, has its states and traffic."""
     own = Strategy(
         name="own", title="columns that wait in parts of the tokens", splits=("O",), boundary=Partitioned("S")

@@ -104,7 +104,7 @@ def test_paths_folders_names_and_themes_are_files(tmp_path: Path) -> None:
     [
         ("library:first-walk/ring-reduce-scater-8", 'did you mean "first-walk/ring-reduce-scatter-8"'),
         ("library:presets/dgx-1", "no scenario"),
-        ("library:", "its themes are first-walk, llm, machines, seed1, stragglers, topologies"),
+        ("library:", "its themes are catalogue, first-walk, llm, machines, seed1, stragglers, topologies"),
         (str(library_folder() / "presets"), "holds presets"),
     ],
 )

@@ -223,8 +223,12 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("algorithm of a dimension", gather("kind: allgather, algorithm: hierarchical, size: 1 B, dims: [4, 2], algorithms: [ring, dirct]"), ['2:100: collective.algorithms[1]: found the text "dirct", expected ']),
     ("dims not whole", gather("kind: allgather, algorithm: hierarchical, size: 1 B, dims: [4, x]"), ['2:77: collective.dims[1]: found the text "x", expected a whole number']),
     # the rest
-    ("engine", GOOD + "engine: simpi\n", ['3:9: engine: found the text "simpi", expected auto or simpy; did you mean "simpy"?']),
-    ("later engine", GOOD + "engine: compiled\n", ['3:9: engine: found the text "compiled", expected auto or simpy']),
+    ("engine", GOOD + "engine: simpi\n", ['3:9: engine: found the text "simpi", expected auto, simpy or compiled; did you mean "simpy"?']),
+    (
+        "unknown engine",
+        GOOD + "engine: quick\n",
+        ['3:9: engine: found the text "quick", expected auto, simpy or compiled'],
+    ),
     ("verify as bool", GOOD + "verify: false\n", ["3:9: verify: found false, expected full or no"]),
     ("later model", GOOD + "network: {model: fair_share}\n", ['3:18: network.model: found the text "fair_share", expected store_and_forward or']),
     ("sync", GOOD + "network: {sync: steps}\n", ['3:17: network.sync: found the text "steps", expected step, dataflow or barrier; did you mean "step"?']),

@@ -185,7 +185,7 @@ def _most_used() -> Remark:
     for strategy in STRATEGIES.values():
         for name in {flow.change.name for flow in flows(strategy)}:
             counts[name] = counts.get(name, 0) + 1
-    most = sorted(counts, key=lambda name: -counts[name])
+    most = sorted(counts, key=lambda name: (-counts[name], name))
     return Remark(
         "All-Gather and Reduce-Scatter are what is mostly used.",
         "holds" if set(most[:2]) == {"All-Gather", "Reduce-Scatter"} else "corrected",

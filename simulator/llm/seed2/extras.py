@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from simulator.llm.confirm import detour
 from simulator.llm.experts import Mixture, by_experts, by_layers
+from simulator.llm.mesh import HSDP_MESH, hsdp, mesh_flows, mesh_traffic
 from simulator.llm.notation import quotient
 from simulator.llm.seed2.basics import COUNTED_ON, SECOND_ORDER
 from simulator.llm.seed2.claims import ROWS
@@ -168,7 +169,20 @@ def beyond_section() -> Section:
             " (where inputs are gathered again, "
             f"{quotient(_regathered(), exact_training(STRATEGIES['tp']))} of it).",
             Grid(headers, tuple(rows)),
+            _hybrid(),
         ),
+    )
+
+
+def _hybrid() -> str:
+    by_axis: dict[str, Expression] = {}
+    for found in mesh_flows(hsdp(), HSDP_MESH):
+        by_axis[found.move.axis] = by_axis.get(found.move.axis, Expression()) + found.total
+    forward = mesh_traffic(hsdp(), HSDP_MESH, training=False)
+    training = " + ".join(map(str, by_axis.values()))
+    return (
+        "Products of strategies have a state on every axis of a mesh. HSDP is FSDP within groups of F ranks "
+        f"and DP between G groups: `{forward}` forward, `{training}` in training."
     )
 
 

@@ -27,7 +27,7 @@ WORKED = {"L": 80, "B": 4096, "I": 8192, "O": 8192, "D": 8192, "N": 8, "k": 1}
 
 def strategies_section() -> Section:
     """States of X, W and Y."""
-    rows = tuple(
+    rows: tuple[tuple[Cell | str, ...], ...] = tuple(
         (
             row.split,
             row.name,
@@ -98,7 +98,7 @@ def _wide_columns() -> Expression:
 
 def storage_section() -> Section:
     """What all ranks store in inference."""
-    rows = []
+    rows: list[tuple[Cell | str, ...]] = []
     for name, row in ROWS.items():
         exact = stored(STRATEGIES[name])
         cells = [judged(said, exact[v]) for v, said in zip(VARIABLES, row.stored, strict=True)]
@@ -141,7 +141,7 @@ def _storage_remarks() -> Iterator[Remark]:
 
 def traffic_section() -> Section:
     """What all ranks send."""
-    rows = []
+    rows: list[tuple[Cell | str, ...]] = []
     for name, row in ROWS.items():
         strategy = STRATEGIES[name]
         rows.append(
@@ -230,7 +230,7 @@ def _times(pipeline: Strategy) -> Fraction:
 
 def _worked() -> Grid:
     """The worked example, as the document counts and exactly."""
-    rows = []
+    rows: list[tuple[Cell | str, ...]] = []
     for name, row in ROWS.items():
         strategy = STRATEGIES[name]
         forward, training = seed_forward(strategy), seed_training(strategy)
@@ -255,19 +255,19 @@ def _gib(elements: Expression | None) -> str:
 
 def summary_section() -> Section:
     """The table at the end."""
-    rows = []
+    rows: list[tuple[Cell | str, ...]] = []
     for name, row in ROWS.items():
         strategy = STRATEGIES[name]
         exact = stored(strategy)
         parts = coefficients(exact)
-        training = [judged(row.training, exact_training(strategy))] if row.training else []
+        training = judged(row.training, exact_training(strategy)) if row.training else "not said"
         rows.append(
             (
                 row.name,
                 judged(row.total, total(exact.values())),
                 *(judged(said, parts[v]) for v, said in zip(VARIABLES, row.coefficients, strict=True)),
                 judged(row.forward, exact_forward(strategy)),
-                *(training or ["not said"]),
+                training,
             )
         )
     headers = ("strategy", "stored", "X", "W", "Y", "forward", "training")

@@ -1,0 +1,480 @@
+"""Traffic of a step, against closed forms of the papers, published message sizes and counts by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from simulator.llm.calls import Group, primitive_of, rank_share, total_share
+from simulator.llm.errors import ModelError
+from simulator.llm.layer_calls import near_ranks
+from simulator.llm.levels import levels
+from simulator.llm.model import Experts, Model, transformer
+from simulator.llm.parameters import Held, units
+from simulator.llm.plan import CONVENTIONS, Batch, MemoryPlan, Parallel
+from simulator.llm.traffic import Traffic, traffic
+from simulator.llm.traffic_plan import DEFAULTS, TrafficPlan
+from tests.llm.published import DEEPSEEK_V3, LLAMA_405B, gpt
+from topologies import Level, Shared, Topology, crossbar, multilevel, ring
+
+GIB = 2**30
+ONE = Batch(total=1)
+MATRICES = MemoryPlan(count="matrices")
+GPT_175B = gpt(96, 12288, 96)
+H, S, L = 12288, 2048, 96
+M = 2 * S * H
+"""Bytes of a layer's input for one sequence, in 16 bits."""
+
+
+def step(
+    parallel: Parallel,
+    batch: Batch = ONE,
+    memory: MemoryPlan = MATRICES,
+    plan: TrafficPlan | None = None,
+    model: Model = GPT_175B,
+) -> Traffic:
+    return traffic(model, parallel, batch, memory, plan)
+
+
+def group_bytes(found: Traffic, group: str, stage: int = 0) -> Fraction:
+    return found.rank(stage, group)
+
+
+# message sizes: SimAI's workloads hold 2 * micro-batch * sequence * hidden bytes a tensor parallel call
+
+
+@pytest.mark.parametrize(
+    ("layers", "hidden", "heads", "size"), [(40, 5120, 40, 20_971_520), (96, 12288, 96, 50_331_648)]
+)
+def test_message_sizes_of_simai(layers: int, hidden: int, heads: int, size: int) -> None:
+    found = step(Parallel(tp=8), model=gpt(layers, hidden, heads))
+    assert {row.size for row in found.rows()} == {size}
+
+
+# tensor and sequence parallelism: 8 (t-1)/t m a layer and micro-batch, Korthikanti et al. 2022
+
+
+@pytest.mark.parametrize("tp", [2, 4, 8])
+@pytest.mark.parametrize(
+    ("sp", "recompute", "regather", "times"),
+    [
+        (False, "none", True, 8),
+        (False, "selective", True, 8),
+        (False, "full", True, 12),
+        (True, "none", False, 8),
+        (True, "none", True, 10),
+        (True, "full", False, 12),
+    ],
+)
+def test_tensor_parallel_bytes(
+    tp: int, sp: bool, recompute: Literal["none", "selective", "full"], regather: bool, times: int
+) -> None:
+    memory = MemoryPlan(count="matrices", recompute=recompute)
+    found = step(Parallel(tp=tp, sp=sp), Batch(total=3), memory, TrafficPlan(regather=regather))
+    assert group_bytes(found, "tp") == 3 * L * Fraction(times * (tp - 1), tp) * M
+
+
+def test_tensor_parallel_calls() -> None:
+    """Two All-Reduces forward, two backward (Shoeybi et al. 2019, figure 4)."""
+    rows = step(Parallel(tp=8)).rows()
+    assert [(row.phase, row.kind, row.times) for row in rows] == [
+        ("forward", "allreduce", 2 * L),
+        ("backward", "allreduce", 2 * L),
+    ]
+
+
+def test_tokens_are_shared_by_context_parallelism() -> None:
+    whole, half = step(Parallel(tp=8)), step(Parallel(tp=8, cp=2))
+    assert group_bytes(half, "tp") * 2 == group_bytes(whole, "tp")
+
+
+# pipelines: m each way a boundary and micro-batch, Narayanan et al. 2021
+
+
+@pytest.mark.parametrize(("sp", "cut"), [(False, 1), (True, 8)])
+def test_pipeline_bytes(sp: bool, cut: int) -> None:
+    found = step(Parallel(tp=8, sp=sp, pp=4), Batch(total=16))
+    each = 16 * Fraction(M, cut)
+    assert [group_bytes(found, "pp", stage) for stage in range(4)] == [each, 2 * each, 2 * each, each]
+
+
+def test_interleaving_sends_more() -> None:
+    """All of p v - 1 boundaries each way: the last stage hands nothing on once, the first nothing back."""
+    plain, chunks = step(Parallel(pp=4), Batch(total=8)), step(Parallel(pp=4, interleave=3), Batch(total=8))
+    total = {
+        name: sum(group_bytes(found, "pp", stage) for stage in range(4))
+        for name, found in (("plain", plain), ("chunks", chunks))
+    }
+    assert total == {"plain": 2 * 3 * 8 * M, "chunks": 2 * (4 * 3 - 1) * 8 * M}
+
+
+def test_two_stages_send_to_each_other() -> None:
+    found = step(Parallel(pp=2, interleave=2), Batch(total=2))
+    pairs = {(call.stage, call.peer) for call in found.calls}
+    assert pairs == {(0, 1), (1, 0)}
+
+
+# replicas: 2 (d-1)/d P B_g; RS(B_g) + AG(2 B); 2 AG + RS, Rajbhandari et al. 2020
+
+PARAMETERS = 12 * L * H * H
+
+
+def matrices(model: Model = GPT_175B) -> Fraction:
+    return sum(units(model, [range(model.layers)], Parallel(), MATRICES, 0), Held()).total
+
+
+def test_parameters_that_are_counted() -> None:
+    assert matrices() == PARAMETERS
+
+
+@pytest.mark.parametrize("d", [2, 8, 64])
+@pytest.mark.parametrize(
+    ("zero", "per_parameter"),
+    [(0, 2 * 4), (1, 4 + 2), (2, 4 + 2), (3, 2 + 2 + 4)],
+)
+def test_bytes_of_replicas(d: int, zero: Literal[0, 1, 2, 3], per_parameter: int) -> None:
+    found = step(Parallel(dp=d, zero=zero), Batch(total=d))
+    assert group_bytes(found, "dp") == Fraction(d - 1, d) * per_parameter * PARAMETERS
+
+
+def test_zero_paper_volumes() -> None:
+    """2P, 2P and 3P numbers in 16 bits, but for (N-1)/N (section 7)."""
+    memory = MemoryPlan(count="matrices", convention=CONVENTIONS[16])
+    volumes = [
+        group_bytes(step(Parallel(dp=64, zero=zero), Batch(total=64), memory), "dp") / (2 * PARAMETERS)
+        for zero in (0, 1, 2, 3)
+    ]
+    assert [volume * 64 / 63 for volume in volumes] == [2, 2, 2, 3]
+
+
+@pytest.mark.parametrize(("zero", "once", "each"), [(0, 8, 0), (1, 6, 0), (2, 2, 4), (3, 0, 8)])
+def test_gradient_accumulation(zero: Literal[0, 1, 2, 3], once: int, each: int) -> None:
+    """What is kept in shards is exchanged for every micro-batch, the rest once a step."""
+    found = step(Parallel(dp=8, zero=zero), Batch(total=8 * 5))
+    assert group_bytes(found, "dp") == Fraction(7, 8) * (once + 5 * each) * PARAMETERS
+
+
+def test_weights_that_stay_are_gathered_once() -> None:
+    found = step(Parallel(dp=8, zero=3, reshard_after_forward=False), Batch(total=8))
+    assert group_bytes(found, "dp") == Fraction(7, 8) * (2 + 4) * PARAMETERS
+
+
+def test_replicas_share_what_tensor_and_pipeline_parallelism_cut() -> None:
+    found = step(Parallel(tp=8, pp=8, dp=4), Batch(total=4))
+    assert group_bytes(found, "dp", 3) == Fraction(2 * 3, 4) * 4 * PARAMETERS / 64
+
+
+def test_hybrid_sharding() -> None:
+    """Shards of 8 within 32: gathered and summed in a group, their eighths added up across four."""
+    found = step(Parallel(dp=32, zero=3, shard=8), Batch(total=32))
+    assert group_bytes(found, "dp") == Fraction(7, 8) * 8 * PARAMETERS
+    assert group_bytes(found, "dp copies") == Fraction(2 * 3, 4) * 4 * PARAMETERS / 8
+    assert found.groups == {"dp": 8, "dp copies": 4}
+
+
+def test_a_shard_of_one_is_plain_data_parallelism() -> None:
+    found = step(Parallel(dp=4, zero=2, shard=1), Batch(total=4))
+    assert [row.kind for row in found.rows()] == ["allreduce"]
+
+
+def test_worked_example_of_the_second_seed_in_bytes() -> None:
+    """FSDP of 80 layers of one 8192 x 8192 matrix on 8 ranks in 16 bits: 210 GiB of all ranks, DP 140."""
+    memory = MemoryPlan(count="matrices", convention=CONVENTIONS[16])
+    # a transformer's layer is 12 such matrices: 20 of them are 240, three times as many
+    model = transformer(layers=20, hidden=8192, heads=64, vocab=64, sequence=512)
+    scale = Fraction(1, 3)
+    for zero, gib in ((3, 210), (0, 140)):
+        found = step(Parallel(dp=8, zero=zero), Batch(total=8), memory, model=model)
+        assert found.total * scale / GIB == gib
+
+
+# context parallelism
+
+
+def test_ring_attention() -> None:
+    """Keys and values forward, again backward, and their gradients: 3 x (c-1)/c of 2 x 2sbh bytes."""
+    found = step(Parallel(cp=4), Batch(total=1))
+    assert group_bytes(found, "cp") == 3 * L * Fraction(3, 4) * 2 * M
+
+
+def test_ring_attention_of_grouped_queries() -> None:
+    found = step(Parallel(cp=2, tp=8), Batch(total=1), model=LLAMA_405B)
+    keys = 2 * 8 * 128 * 8192 * 2 // 8
+    assert group_bytes(found, "cp") == 3 * 126 * Fraction(1, 2) * keys
+
+
+def test_ulysses() -> None:
+    """Four All-to-Alls each way of 1/c of the tokens: 8 (c-1)/c^2 of 2sbh bytes."""
+    found = step(Parallel(cp=4, cp_kind="ulysses"), Batch(total=1))
+    assert group_bytes(found, "cp") == 8 * L * Fraction(3, 16) * M
+
+
+# experts: 4 (e-1)/e T k h B a layer
+
+
+def sparse(**changes: int) -> Model:
+    return transformer(
+        layers=4,
+        hidden=1024,
+        heads=8,
+        vocab=512,
+        sequence=512,
+        experts=Experts(count=16, active=2, ffn=512, **changes),
+    )
+
+
+def test_expert_bytes() -> None:
+    found = step(Parallel(dp=8, ep=8), Batch(total=8), model=sparse())
+    assert group_bytes(found, "ep") == 4 * 4 * Fraction(7, 8) * 512 * 2 * 1024 * 2
+
+
+def test_dense_layers_and_widths() -> None:
+    found = step(
+        Parallel(dp=8, ep=8),
+        Batch(total=8),
+        MemoryPlan(count="matrices", phase="inference"),
+        TrafficPlan(dispatch=1.03125),
+        sparse(dense_layers=1),
+    )
+    sizes = {row.what: row.rank for row in found.rows()}
+    assert sizes["dispatch"] == 3 * Fraction(7, 8) * 512 * 2 * 1056
+    assert sizes["combine"] == 3 * Fraction(7, 8) * 512 * 2 * 2048
+
+
+def test_tokens_go_to_a_machine_once() -> None:
+    """8 ranks in 4 machines of 2, experts in at most 3: 3/4 of 3 copies between, 1/2 of 8 inside."""
+    model = sparse()
+    eight = transformer(
+        layers=1, hidden=1024, heads=8, vocab=512, sequence=512, experts=Experts(count=16, active=8, ffn=512)
+    )
+    found = step(Parallel(dp=8, ep=8), Batch(total=8), MATRICES, TrafficPlan(node=2, nodes_limit=3), eight)
+    numbers = 4 * 512 * 1024 * 2
+    assert group_bytes(found, "ep between machines") == numbers * 3 * Fraction(3, 4)
+    assert group_bytes(found, "ep in a machine") == numbers * 8 * Fraction(1, 2)
+    # no token is copied more often than it has experts
+    few = step(Parallel(dp=8, ep=8), Batch(total=8), MATRICES, TrafficPlan(node=2), model)
+    assert group_bytes(few, "ep between machines") == 4 * numbers * 2 * Fraction(3, 4)
+
+
+def test_deepep_bytes() -> None:
+    """DeepEP's low-latency test: 128 tokens of 7168, 8 experts: copies in 8 bits with scales, and back."""
+    plan = TrafficPlan(dispatch=Fraction(7168 + 224, 7168))
+    memory = MemoryPlan(count="matrices", phase="inference")
+    batch = Batch(total=128 * 8, micro=128, chunk=1)
+    rows = step(Parallel(dp=8, ep=8), batch, memory, plan, DEEPSEEK_V3).rows()
+    assert [row.size for row in rows] == [128 * 8 * (7168 + 224), 128 * 8 * 7168 * 2]
+
+
+def test_experts_are_replicated_less() -> None:
+    found = step(Parallel(dp=8, ep=4), Batch(total=8), model=sparse())
+    assert found.groups["expert dp"] == 2
+    experts = 4 * 16 * 2 * 1024 * 512
+    assert group_bytes(found, "expert dp") == Fraction(2, 2) * 4 * experts / 4
+
+
+def test_machines_that_cut_experts_unequally() -> None:
+    assert near_ranks(Parallel(dp=8, ep=8), 2) == 2
+    with pytest.raises(ModelError, match="unequally") as caught:
+        near_ranks(Parallel(dp=6, ep=6), 4)
+    assert caught.value.at == ("traffic", "node")
+
+
+# inference
+
+
+def test_a_pass_of_inference_has_no_backward() -> None:
+    found = step(Parallel(tp=8, pp=2, dp=2), Batch(total=4), MemoryPlan(count="matrices", phase="inference"))
+    assert {row.phase for row in found.rows()} == {"forward"}
+    assert "dp" not in found.groups
+
+
+def test_decoding_sends_one_token() -> None:
+    memory = MemoryPlan(count="matrices", phase="inference")
+    whole = step(Parallel(tp=8), Batch(total=4), memory)
+    token = step(Parallel(tp=8), Batch(total=4, chunk=1), memory)
+    assert group_bytes(whole, "tp") == 2048 * group_bytes(token, "tp")
+    assert group_bytes(token, "tp") == 4 * L * 2 * Fraction(2 * 7, 8) * 2 * H
+
+
+def test_one_token_is_not_shared_but_its_attention_is_added_up() -> None:
+    memory = MemoryPlan(count="matrices", phase="inference")
+    found = step(Parallel(cp=4), Batch(total=1, chunk=1), memory)
+    assert [(row.kind, row.size) for row in found.rows()] == [("allreduce", 2 * H)]
+
+
+def test_logits() -> None:
+    found = step(Parallel(tp=8), Batch(total=1), MemoryPlan(phase="inference"))
+    assert [row.size for row in found.rows() if row.what.startswith("logits")] == [2 * GPT_175B.vocab]
+
+
+# the ends of a model
+
+
+def test_embedding_and_output_layer() -> None:
+    everything, inside = step(Parallel(tp=8, pp=2), memory=MemoryPlan()), step(Parallel(tp=8, pp=2))
+    extra = [everything.rank(stage, "tp") - inside.rank(stage, "tp") for stage in (0, 1)]
+    reduce = Fraction(2 * 7, 8)
+    assert extra == [reduce * M, reduce * (M + 3 * 4 * S)]
+
+
+def test_a_tied_embedding_is_added_up_at_both_ends() -> None:
+    model = transformer(layers=4, hidden=64, heads=4, vocab=512, sequence=64, tied=True)
+    found = step(Parallel(tp=2, pp=4), memory=MemoryPlan(), model=model)
+    assert [found.rank(stage, "embedding") for stage in range(4)] == [
+        512 * 64 // 2 * 4,
+        0,
+        0,
+        512 * 64 // 2 * 4,
+    ]
+    assert not step(Parallel(tp=2), memory=MemoryPlan(), model=model).rank(0, "embedding")
+
+
+def test_norms_under_sequence_parallelism() -> None:
+    """Two norms a layer of h numbers, whose gradients every rank has from its own tokens."""
+    model = transformer(layers=4, hidden=64, heads=4, vocab=512, sequence=64)
+    rows = step(Parallel(tp=2, sp=True), memory=MemoryPlan(), model=model).rows()
+    [norms] = [row for row in rows if row.what == "gradients of norms"]
+    assert norms.size == 4 * 2 * 64 * 4
+
+
+# on a topology
+
+
+def machines(uplink: Literal["per_rank"] | Shared = "per_rank") -> Topology:
+    node = Level("node", 8, "switch", 450e9)
+    return multilevel([node, Level("net", 2, "switch", 50e9, uplink=uplink)])
+
+
+def test_which_level_carries_what() -> None:
+    """Tensor parallel groups are machines; replicas meet in the network only."""
+    found = step(Parallel(tp=8, dp=2), Batch(total=2))
+    over = levels(found, machines())
+    shares = {(row.group, row.level): row.share for row in over.groups}
+    assert shares == {("tp", "node"): 1, ("tp", "net"): 0, ("dp", "node"): 0, ("dp", "net"): 1}
+    # a message goes up to the switch and down
+    assert over.levels[0].total == 2 * sum(
+        call.total_bytes(found.parallel) for call in found.calls if call.group.name == "tp"
+    )
+    assert over.levels[1].busiest == found.rank(0, "dp")
+    assert over.levels[1].time == pytest.approx(float(found.rank(0, "dp")) / 50e9)
+
+
+def test_order_of_the_axes_decides_which_level_is_busy() -> None:
+    """With replicas side by side in a machine, tensor parallel groups of 8 reach over two."""
+    parallel = Parallel(tp=8, dp=2, order=("dp", "cp", "ep", "tp", "pp"))
+    over = levels(step(parallel, Batch(total=2)), machines())
+    shares = {(row.group, row.level): row.share for row in over.groups}
+    assert shares["dp", "net"] == 0
+    # all 8 hops of a ring take two links of a machine, and 2 of them two of the network besides
+    assert shares["tp", "net"] == pytest.approx(2 * 2 / (8 * 2 + 2 * 2))
+
+
+@pytest.mark.parametrize(
+    "parallel",
+    [
+        Parallel(tp=4, sp=True, pp=2, dp=2),
+        Parallel(tp=2, cp=2, dp=4, zero=3),
+        Parallel(cp=4, cp_kind="ulysses", dp=4, zero=3, shard=8),
+        Parallel(pp=4, interleave=2, dp=4, zero=1),
+    ],
+)
+def test_links_carry_what_ranks_send(parallel: Parallel) -> None:
+    """On a crossbar every byte that a rank sends leaves over its one link."""
+    found = step(parallel, Batch(total=16))
+    over = levels(found, crossbar(16, bandwidth=1e9))
+    assert over.levels[0].total == pytest.approx(2 * float(found.total), rel=1e-12)
+    busiest = max(float(found.rank(stage)) for stage in range(parallel.pp))
+    assert over.levels[0].busiest == pytest.approx(busiest, rel=1e-12)
+
+
+def test_a_ring_of_replicas_on_a_ring() -> None:
+    found = step(Parallel(dp=8), Batch(total=8))
+    over = levels(found, ring(8, bandwidth=1e9))
+    # eight links of one direction carry it all, the other eight nothing
+    assert over.levels[0].busiest == float(found.rank(0))
+    assert over.levels[0].total == pytest.approx(8 * float(found.rank(0)))
+
+
+def test_hierarchical_collectives_spare_the_outer_level() -> None:
+    """Along the levels each rank takes an eighth of the sum into the network: 2 (1/2) M/8 over its link."""
+    plain = step(Parallel(dp=16), Batch(total=16))
+    levelled = step(
+        Parallel(dp=16), Batch(total=16), plan=TrafficPlan(algorithms={"allreduce": "hierarchical"})
+    )
+    one, two = (levels(found, machines()) for found in (plain, levelled))
+    size = 4 * PARAMETERS
+    assert two.levels[1].busiest == pytest.approx(2 * Fraction(1, 2) * size / 8)
+    assert one.levels[1].busiest == pytest.approx(float(plain.rank(0)))
+
+
+def test_shared_uplinks_carry_the_sum() -> None:
+    found = step(Parallel(tp=8, dp=2), Batch(total=2))
+    over = levels(found, machines(uplink=Shared(1)))
+    assert over.levels[1].busiest == pytest.approx(8 * float(found.rank(0, "dp")))
+
+
+def test_boundaries_on_a_topology() -> None:
+    found = step(Parallel(pp=4), Batch(total=2))
+    over = levels(found, ring(4, bandwidth=1e9))
+    # six boundaries' worth of messages, each over one link
+    assert over.levels[0].total == 6 * 2 * M
+    assert over.levels[0].busiest == 2 * M
+
+
+def test_a_topology_of_another_size() -> None:
+    with pytest.raises(ModelError, match="8 ranks, the topology 4"):
+        levels(step(Parallel(dp=8), Batch(total=8)), ring(4, bandwidth=1e9))
+
+
+def test_an_algorithm_that_cannot() -> None:
+    plan = TrafficPlan(algorithms={"allreduce": "in_network"})
+    with pytest.raises(ModelError, match="in_network") as caught:
+        levels(step(Parallel(dp=8), Batch(total=8), plan=plan), ring(8, bandwidth=1e9))
+    assert caught.value.at == ("traffic", "algorithms", "allreduce")
+
+
+# groups and options
+
+
+def test_members_are_those_of_the_plan() -> None:
+    parallel = Parallel(tp=2, cp=2, dp=4, ep=2, pp=2, order=("cp", "tp", "dp", "pp", "ep"))
+    for axes in (("tp",), ("cp", "ep", "dp"), ("ep",), ("pp",)):
+        for stage in (0, 1):
+            groups = Group("g", axes).members(parallel, stage)
+            for ranks in groups:
+                assert tuple(ranks) == parallel.group(int(ranks[0]), axes)
+            if axes != ("pp",):
+                assert {parallel.coordinates(int(rank))["pp"] for rank in groups.ravel()} == {stage}
+            assert len(np.unique(groups)) == groups.size
+
+
+def test_shares_by_kind() -> None:
+    assert rank_share("allreduce", 8) == Fraction(7, 4)
+    assert rank_share("all_to_all", 4) == Fraction(3, 4)
+    assert rank_share("send_recv", 1) == 1
+    assert total_share("allgather", 1) == 0
+    assert {primitive_of(kind).kind for kind in DEFAULTS} == set(DEFAULTS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "at"),
+    [
+        ({"nodes_limit": 4}, "needs node", ("nodes_limit",)),
+        ({"algorithms": {"allreduse": "ring"}}, 'did you mean "allreduce"', ("algorithms", "allreduse")),
+        ({"algorithms": {"allreduce": "rign"}}, 'did you mean "ring"', ("algorithms", "allreduce")),
+        ({"algorithms": {"all_to_all": "binomial"}}, "does no all_to_all", ("algorithms", "all_to_all")),
+    ],
+)
+def test_options_that_make_no_sense(options: dict[str, Any], message: str, at: tuple[str, ...]) -> None:
+    with pytest.raises(ModelError, match=message) as caught:
+        TrafficPlan(**options)
+    assert caught.value.at == at
+
+
+def test_one_rank_sends_nothing() -> None:
+    found = step(Parallel())
+    assert found.calls == ()
+    assert found.total == 0
