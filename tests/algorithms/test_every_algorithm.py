@@ -41,9 +41,9 @@ def some_size(kind: str) -> int:
 
 
 def ways(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
-    """Variants, thinned out where they take long; the rest is seen at fewer ranks."""
+    """Variants; of larger clusters the first, and another one at every N in turn."""
     every = variants(name, kind, ranks)
-    return every if ranks <= 12 else every[: 2 + (name in ("hierarchical", "themis"))]
+    return every if ranks <= 12 or len(every) == 1 else [every[0], every[1 + ranks % (len(every) - 1)]]
 
 
 @every_size_of_cluster

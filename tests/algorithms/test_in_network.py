@@ -8,6 +8,8 @@ import pytest
 
 from algorithms import Platform, ScheduleError, build, closed_form, count, prove, rounds, totals
 from algorithms.bounds import lower_bounds
+from algorithms.catalogue.in_network import BOTH_WAYS
+from algorithms.rounds import steps_of
 from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction
 from simulator.engine.simpy_engine import run_simpy
@@ -92,6 +94,18 @@ def test_bound_is_one_vector_in_and_out() -> None:
     assert bounds[1].reduction == 0.0
 
 
+@pytest.mark.parametrize("ranks", [2, 8, 64])
+@pytest.mark.parametrize("kind", ["broadcast", "reduce", "allreduce", "barrier"])
+def test_nothing_is_faster_than_the_bound_where_overheads_count(kind: str, ranks: int) -> None:
+    # up and down: two overheads, whatever N; log2 N of them would be needed without the switch
+    topology = crossbar(ranks, B, overhead=ALPHA, switch="reduces")
+    schedule = build("in_network", kind, ranks)
+    bounds = lower_bounds(schedule.collective, topology, model="cut_through")
+    time = run_simpy(lower(schedule, topology, Network("cut_through"))).seconds
+    assert time == pytest.approx(2 * ALPHA)
+    assert bounds.best <= time
+
+
 def test_switches_that_do_not_reduce_are_refused() -> None:
     schedule = build("in_network", "allreduce", 4, 64)
     with pytest.raises(TopologyError, match="reduces in switch switch, but there is none that reduces"):
@@ -122,3 +136,18 @@ def test_wrong_trees_are_refused(tree: list[int], message: str) -> None:
     with pytest.raises(ScheduleError, match=message) as caught:
         build("in_network", "allreduce", 3, 64, tree=tree)
     assert caught.value.at[0] == "tree"
+
+
+@pytest.mark.parametrize("kind", ["broadcast", "reduce", "allreduce", "barrier"])
+def test_a_chain_of_switches_higher_than_python_calls_itself(kind: str) -> None:
+    # rank 0 under the lowest of 2,000 switches, rank 1 under the highest
+    height = 2000
+    tree = [2, height + 1, *range(3, height + 2), -1]
+    schedule = build("in_network", kind, 2, tree=tree)
+    prove(schedule)
+    turns = rounds("in_network", kind, 2, 0, tree=tree)
+    assert turns is not None
+    assert schedule.steps == steps_of(turns) == (2 * height if kind in BOTH_WAYS else height + 1)
+    found = totals("in_network", kind, 2, tree=tree)
+    assert found is not None
+    assert len(schedule) == found.messages

@@ -4,7 +4,8 @@ openmpi.csv holds, for each of its algorithms (named coll.number as its paramete
 coll_tuned_*_algorithm does) and N: messages, bytes sent and reduced in units of M (720720 ints,
 root 0, no segments), and what its own log takes when it is replayed on a full-duplex machine with
 one port: steps (alpha = 1) and the beta term in units of M. The replay is with rendezvous: a
-sender's port stays busy until its receiver takes the message.
+sender's port stays busy until its receiver takes the message. Left out is alltoall.1, whose
+persistent requests the trace does not show.
 """
 
 from __future__ import annotations

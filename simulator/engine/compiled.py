@@ -1,0 +1,127 @@
+"""The compiled engine: the same plans as SimPy's, the same bits, by numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from simulator.engine.errors import PlanError
+from simulator.engine.timeline import Timeline
+from topologies.clock import LONGEST
+
+if TYPE_CHECKING:
+    from simulator.engine.plan import Plan
+
+REPORT_EVERY: Final = 1 << 20
+TOO_LATE: Final = "the simulation ran past 2.5 hours, past which femtoseconds do not fit 64 bits"
+
+
+def available() -> bool:
+    """Whether numba is installed; it is not imported to find out."""
+    return find_spec("numba") is not None
+
+
+def run_compiled(plan: Plan, progress: Callable[[int, int], None] | None = None) -> Timeline:
+    """Run a plan in compiled loops: one pass where no two operations meet, else the event loop.
+
+    Parameters
+    ----------
+    plan : Plan
+    progress : callable, optional
+        Called now and then with (hops granted, hops in all).
+
+    Raises
+    ------
+    PlanError
+        If the clock runs past 2.5 hours.
+    """
+    return run_in_order(plan) or run_events(plan, progress)
+
+
+def run_in_order(plan: Plan) -> Timeline | None:
+    """Run a plan in one pass, if no two of its operations meet; None where some do.
+
+    Raises
+    ------
+    PlanError
+        If the clock runs past 2.5 hours.
+    """
+    from simulator.engine.kernel import pass_in_order
+
+    timeline = _empty(plan)
+    times = (timeline.arrival, timeline.grant, timeline.release)
+    verdict = pass_in_order(
+        plan.hop_offset,
+        plan.resource,
+        plan.hold,
+        plan.head,
+        plan.resources.latency,
+        plan.dependency_offset,
+        plan.dependency,
+        *times,
+        LONGEST,
+    )
+    if verdict == 2 or (verdict == 0 and timeline.time > LONGEST):
+        raise PlanError(TOO_LATE)
+    return timeline if verdict == 0 else None
+
+
+def run_events(plan: Plan, progress: Callable[[int, int], None] | None = None) -> Timeline:
+    """Run a plan event by event.
+
+    Parameters
+    ----------
+    plan : Plan
+    progress : callable, optional
+        Called now and then with (hops granted, hops in all).
+
+    Raises
+    ------
+    PlanError
+        If the clock runs past 2.5 hours.
+    """
+    from simulator.engine.kernel import GRANTED, LATE, NONE, NOW, SCALARS, dependents_of, event_loop
+
+    timeline = _empty(plan)
+    operations, resources, hops = len(plan), len(plan.resources), plan.hops
+    events = operations + resources
+    scalars = np.zeros(SCALARS, dtype=np.int64)
+    scalars[NOW] = NONE
+    state = (
+        np.repeat(np.arange(operations, dtype=np.int32), np.diff(plan.hop_offset)),
+        np.diff(plan.dependency_offset).astype(np.int32),
+        np.zeros(operations, dtype=np.int64),
+        np.empty(events, dtype=np.int64),
+        np.empty(events, dtype=np.int64),
+        np.full(resources, NONE, dtype=np.int64),
+        np.full(resources, NONE, dtype=np.int64),
+        np.empty(hops, dtype=np.int32),
+        np.empty(hops, dtype=np.int32),
+        np.zeros(resources, dtype=np.int64),
+        np.empty(operations, dtype=np.int64),
+        np.empty(resources, dtype=np.int64),
+        scalars,
+    )
+    columns = (
+        *(plan.hop_offset, plan.resource, plan.hold, plan.head, plan.resources.latency),
+        *dependents_of(plan.dependency_offset, plan.dependency),
+        *(timeline.arrival, timeline.grant, timeline.release),
+    )
+    limit = hops if progress is None else REPORT_EVERY
+    advance: Callable[..., bool] = event_loop
+    more = True
+    while more:
+        more = advance(*columns, *state, limit, LONGEST)
+        if progress is not None:
+            progress(int(scalars[GRANTED]), hops)
+    if scalars[LATE] or timeline.time > LONGEST:
+        raise PlanError(TOO_LATE)
+    return timeline
+
+
+def _empty(plan: Plan) -> Timeline:
+    arrival, grant, release = (np.zeros(plan.hops, dtype=np.int64) for _ in range(3))
+    return Timeline(plan, arrival, grant, release, engine="compiled")

@@ -1,0 +1,267 @@
+"""The compiled engine's inner loops: plain loops over a plan's columns, made fast by numba.
+
+Without numba they are ordinary Python, slow but the same; the tests run them so, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+try:
+    from numba import njit
+except ImportError:
+
+    def njit(**_options: Any) -> Any:  # type: ignore[no-redef]
+        """Leave a function as it is."""
+        return lambda function: function
+
+
+NONE: Final = -1
+"""No hop."""
+
+# scalars of a run that go on from call to call
+GRANTED, QUEUED, NOW, LATE = 0, 1, 2, 3
+SCALARS: Final = 4
+
+
+@njit(cache=True)
+def pass_in_order(
+    hop_offset, resource, hold, head, latency, dependency_offset, dependency, arrival, grant, release, longest
+):
+    """One pass over the operations in the order of their ids, each granted the moment it arrives.
+
+    Right only if no two meet: on every resource each is gone before the next comes, and they come at
+    different instants (or neither holds it). Gives 0 where that holds, 1 where it does not, 2 where
+    the clock runs over.
+    """
+    operations = len(hop_offset) - 1
+    resources = len(latency)
+    finish = np.zeros(operations, dtype=np.int64)
+    gone = np.zeros(resources, dtype=np.int64)
+    came = np.full(resources, -1, dtype=np.int64)
+    held = np.zeros(resources, dtype=np.int64)
+    for i in range(operations):
+        front = np.int64(0)
+        for e in range(dependency_offset[i], dependency_offset[i + 1]):
+            front = max(front, finish[dependency[e]])
+        tail = front
+        for hop in range(hop_offset[i], hop_offset[i + 1]):
+            r = resource[hop]
+            now = front if head[hop] else tail
+            if gone[r] > now or came[r] > now or (came[r] == now and (held[r] != 0 or hold[hop] != 0)):
+                return 1
+            left = now + hold[hop]
+            if head[hop]:
+                left = max(left, tail)
+            # past the last instant, or over the edge of 64 bits
+            if left > longest or left < now or left + latency[r] < left:
+                return 2
+            arrival[hop] = now
+            grant[hop] = now
+            release[hop] = left
+            gone[r] = left
+            came[r] = now
+            held[r] = hold[hop]
+            front = now + latency[r]
+            tail = left + latency[r]
+        finish[i] = tail
+    return 0
+
+
+@njit(cache=True)
+def _push_event(times, codes, size, time, code):
+    """Put an event into the heap of those to come; its new size."""
+    at = size
+    while at > 0:
+        above = (at - 1) >> 1
+        if times[above] < time or (times[above] == time and codes[above] <= code):
+            break
+        times[at] = times[above]
+        codes[at] = codes[above]
+        at = above
+    times[at] = time
+    codes[at] = code
+    return size + 1
+
+
+@njit(cache=True)
+def _pop_event(times, codes, size):
+    """Take the earliest event, of equals the one of the lowest number, out of the heap; its new size."""
+    size -= 1
+    time, code = times[size], codes[size]
+    at = 0
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        if below + 1 < size and (
+            times[below + 1] < times[below]
+            or (times[below + 1] == times[below] and codes[below + 1] < codes[below])
+        ):
+            below += 1
+        if times[below] > time or (times[below] == time and codes[below] >= code):
+            break
+        times[at] = times[below]
+        codes[at] = codes[below]
+        at = below
+    times[at] = time
+    codes[at] = code
+    return size
+
+
+@njit(cache=True)
+def dependents_of(dependency_offset, dependency):
+    """Who waits for each operation, in columns like those of the dependencies."""
+    operations = len(dependency_offset) - 1
+    offset = np.zeros(operations + 1, dtype=np.int64)
+    for e in range(len(dependency)):
+        offset[dependency[e] + 1] += 1
+    for i in range(operations):
+        offset[i + 1] += offset[i]
+    filled = offset[:-1].copy()
+    waiting = np.empty(len(dependency), dtype=np.int32)
+    for i in range(operations):
+        for e in range(dependency_offset[i], dependency_offset[i + 1]):
+            awaited = dependency[e]
+            waiting[filled[awaited]] = i
+            filled[awaited] += 1
+    return offset, waiting
+
+
+@njit(cache=True)
+def event_loop(
+    hop_offset,
+    resource,
+    hold,
+    head,
+    latency,
+    dependent_offset,
+    dependent,
+    arrival,
+    grant,
+    release,
+    owner,
+    missing,
+    position,
+    times,
+    codes,
+    first,
+    last,
+    before,
+    behind,
+    free_at,
+    started,
+    due,
+    scalars,
+    limit,
+    longest,
+):
+    """Instants in rounds, until `limit` more hops are granted or nothing is left; True where there is more.
+
+    An event to come is an operation whose hop is walked (its number), or a resource to be looked
+    at (-1 - its number). Of an instant, all operations move on first, and what they start; then each
+    resource that is due grants its first waiter. What that brings at once is the next round.
+    """
+    size = scalars[QUEUED]
+    stop = scalars[GRANTED] + limit
+    if scalars[NOW] == NONE:
+        stack = 0
+        for i in range(len(missing) - 1, -1, -1):
+            if missing[i] == 0:
+                started[stack] = i
+                stack += 1
+        now = np.int64(0)
+    else:
+        stack = 0
+        now = times[0] if size else np.int64(0)
+    ready = 0
+    while True:
+        # (a) settle
+        while True:
+            if stack > 0:
+                stack -= 1
+                i = started[stack]
+                hop = hop_offset[i]
+            elif size > 0 and times[0] == now:
+                code = codes[0]
+                size = _pop_event(times, codes, size)
+                if code < 0:
+                    due[ready] = -1 - code
+                    ready += 1
+                    continue
+                i = code
+                hop = position[i] + 1
+            else:
+                break
+            if hop < hop_offset[i + 1]:
+                position[i] = hop
+                arrival[hop] = now
+                r = resource[hop]
+                if first[r] == NONE:
+                    if free_at[r] > now:
+                        size = _push_event(times, codes, size, free_at[r], -1 - r)
+                    else:
+                        due[ready] = r
+                        ready += 1
+                # a queue is in the order (arrival, hop); nobody in it has arrived later
+                ahead = last[r]
+                if first[r] == NONE:
+                    ahead = NONE
+                after = NONE
+                while ahead != NONE and ahead > hop and arrival[ahead] == now:
+                    after = ahead
+                    ahead = before[ahead]
+                before[hop] = ahead
+                behind[hop] = after
+                if ahead == NONE:
+                    first[r] = hop
+                else:
+                    behind[ahead] = hop
+                if after == NONE:
+                    last[r] = hop
+                else:
+                    before[after] = hop
+                continue
+            # the lowest number is started first
+            for e in range(dependent_offset[i + 1] - 1, dependent_offset[i] - 1, -1):
+                d = dependent[e]
+                missing[d] -= 1
+                if missing[d] == 0:
+                    started[stack] = d
+                    stack += 1
+        # (b) grant
+        if ready == 0:
+            if size == 0:
+                break
+            now = times[0]
+            if scalars[GRANTED] >= stop:
+                break
+            continue
+        scalars[GRANTED] += ready
+        for k in range(ready):
+            r = due[k]
+            hop = first[r]
+            left = now + hold[hop]
+            if head[hop]:
+                left = max(left, release[hop - 1] + latency[resource[hop - 1]])
+            if left > longest or left < now or left + latency[r] < left:
+                scalars[LATE] = 1
+                break
+            grant[hop] = now
+            release[hop] = left
+            free_at[r] = left
+            i = owner[hop]
+            leaves = now if hop + 1 < hop_offset[i + 1] and head[hop + 1] else left
+            size = _push_event(times, codes, size, leaves + latency[r], i)
+            first[r] = behind[hop]
+            if first[r] != NONE:
+                before[first[r]] = NONE
+                size = _push_event(times, codes, size, left, -1 - r)
+        ready = 0
+        if scalars[LATE]:
+            break
+    scalars[QUEUED] = size
+    scalars[NOW] = now
+    return size > 0 and scalars[LATE] == 0
