@@ -91,15 +91,15 @@ def run_events(plan: Plan, progress: Callable[[int, int], None] | None = None) -
     scalars = np.zeros(SCALARS, dtype=np.int64)
     scalars[NOW] = NONE
     state = (
-        np.repeat(np.arange(operations, dtype=np.int32), np.diff(plan.hop_offset)),
         np.diff(plan.dependency_offset).astype(np.int32),
+        np.zeros(operations, dtype=np.int64),
         np.zeros(operations, dtype=np.int64),
         np.empty(events, dtype=np.int64),
         np.empty(events, dtype=np.int64),
         np.full(resources, NONE, dtype=np.int64),
         np.full(resources, NONE, dtype=np.int64),
-        np.empty(hops, dtype=np.int32),
-        np.empty(hops, dtype=np.int32),
+        np.empty(operations, dtype=np.int32),
+        np.empty(operations, dtype=np.int32),
         np.zeros(resources, dtype=np.int64),
         np.empty(operations, dtype=np.int64),
         np.empty(resources, dtype=np.int64),

@@ -19,7 +19,7 @@ except ImportError:
 
 
 NONE: Final = -1
-"""No hop."""
+"""Nobody."""
 
 # scalars of a run that go on from call to call
 GRANTED, QUEUED, NOW, LATE = 0, 1, 2, 3
@@ -142,9 +142,9 @@ def event_loop(
     arrival,
     grant,
     release,
-    owner,
     missing,
     position,
+    came,
     times,
     codes,
     first,
@@ -197,7 +197,7 @@ def event_loop(
                 break
             if hop < hop_offset[i + 1]:
                 position[i] = hop
-                arrival[hop] = now
+                came[i] = now
                 r = resource[hop]
                 if first[r] == NONE:
                     if free_at[r] > now:
@@ -205,24 +205,24 @@ def event_loop(
                     else:
                         due[ready] = r
                         ready += 1
-                # a queue is in the order (arrival, hop); nobody in it has arrived later
+                # a queue is in the order (arrival, operation); nobody in it has arrived later
                 ahead = last[r]
                 if first[r] == NONE:
                     ahead = NONE
                 after = NONE
-                while ahead != NONE and ahead > hop and arrival[ahead] == now:
+                while ahead != NONE and ahead > i and came[ahead] == now:
                     after = ahead
                     ahead = before[ahead]
-                before[hop] = ahead
-                behind[hop] = after
+                before[i] = ahead
+                behind[i] = after
                 if ahead == NONE:
-                    first[r] = hop
+                    first[r] = i
                 else:
-                    behind[ahead] = hop
+                    behind[ahead] = i
                 if after == NONE:
-                    last[r] = hop
+                    last[r] = i
                 else:
-                    before[after] = hop
+                    before[after] = i
                 continue
             # the lowest number is started first
             for e in range(dependent_offset[i + 1] - 1, dependent_offset[i] - 1, -1):
@@ -242,20 +242,21 @@ def event_loop(
         scalars[GRANTED] += ready
         for k in range(ready):
             r = due[k]
-            hop = first[r]
+            i = first[r]
+            hop = position[i]
             left = now + hold[hop]
             if head[hop]:
                 left = max(left, release[hop - 1] + latency[resource[hop - 1]])
             if left > longest or left < now or left + latency[r] < left:
                 scalars[LATE] = 1
                 break
+            arrival[hop] = came[i]
             grant[hop] = now
             release[hop] = left
             free_at[r] = left
-            i = owner[hop]
             leaves = now if hop + 1 < hop_offset[i + 1] and head[hop + 1] else left
             size = _push_event(times, codes, size, leaves + latency[r], i)
-            first[r] = behind[hop]
+            first[r] = behind[i]
             if first[r] != NONE:
                 before[first[r]] = NONE
                 size = _push_event(times, codes, size, left, -1 - r)
