@@ -109,9 +109,11 @@ def _columns(number: int, step: Step) -> Iterator[tuple[NDArray[np.int32], ...]]
 def _chunk_lists(chunks: Chunks) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Number of chunks of each transfer, and all of them in a row."""
     if isinstance(chunks, Ranges):
-        return chunks.count.astype(np.int32), expand(chunks.first, chunks.count)[1].astype(np.int32)
+        first, count = np.asarray(chunks.first), np.asarray(chunks.count)
+        check_moves(int(count.sum(dtype=np.int64)))
+        return count.astype(np.int32), expand(first, count)[1].astype(np.int32)
     if isinstance(chunks, Lists):
-        return np.diff(chunks.offsets).astype(np.int32), chunks.index.astype(np.int32)
+        return np.diff(chunks.offsets).astype(np.int32), np.asarray(chunks.index, dtype=np.int32)
     table = np.atleast_1d(np.asarray(chunks, dtype=np.int32))
     width = table.shape[1] if table.ndim == 2 else 1
     return np.full(len(table), width, dtype=np.int32), table.ravel()

@@ -24,6 +24,9 @@ EVERY: Final = -1
 LARGEST: Final = 1 << 50
 """Bytes that a vector may have, so that sums over thousands of messages fit 64 bits."""
 
+MOST_CHUNKS: Final = 1 << 24
+"""Chunks into which a collective's vectors may be cut: an All-to-All of 4,096 ranks."""
+
 Place = Literal["root", "peer", "each", "every"]
 
 
@@ -189,9 +192,14 @@ def make_collective(
     check_rank(peer, ranks, "peer")
     if kind == "send_recv" and peer == root and ranks > 1:
         raise ScheduleError(f"rank {root} cannot send to itself", ("peer",))
+    given = blocks is not None
+    blocks = (1 if kind == "send_recv" else ranks) if blocks is None else blocks
+    chunks = segments * (ranks**2 if kind == "all_to_all" else blocks)
+    if chunks > MOST_CHUNKS:
+        text = f"the vectors would be cut into {chunks:,} chunks; at most {MOST_CHUNKS:,} fit"
+        raise ScheduleError(text, ("blocks",) if given and blocks > MOST_CHUNKS else ())
     if kind == "all_to_all":
         return _all_to_all(ranks, size, segments)
-    blocks = (1 if kind == "send_recv" else ranks) if blocks is None else blocks
     sizes = np.concatenate([split(int(block), segments) for block in split(size, blocks)])
     places: dict[Place, NDArray[np.int32]] = {
         "root": np.full(len(sizes), root, dtype=np.int32),

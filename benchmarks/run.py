@@ -20,8 +20,10 @@ from typing import TypeVar
 import numpy as np
 from naive import naive_ring_reduce_scatter
 
+from algorithms.proof import prove
 from algorithms.registry import build
 from algorithms.schedule import Schedule
+from simulator.engine.compiled import run_events, run_in_order
 from simulator.engine.lower import lower
 from simulator.engine.network import Reduction
 from simulator.engine.plan import Plan
@@ -72,7 +74,7 @@ class Figure:
 
 
 def main() -> None:
-    for figures in (command_lines, engine_against_naive, building, routing):
+    for figures in (command_lines, engine_against_naive, compiled_engine, building, proving, routing):
         for figure in figures():
             print(figure, flush=True)
 
@@ -120,6 +122,45 @@ def engine_against_naive(ranks: int = 256, chunk: int = 2**22, times: int = 5) -
     yield Figure(f"{title}: SimPy engine", transfers / median(ours), "transfers/s")
     yield Figure(f"{title}: naive program", transfers / median(theirs), "transfers/s")
     yield Figure(f"{title}: engine against naive", ratio, "times", ge, 2)
+
+
+def compiled_engine(times: int = 3) -> Iterator[Figure]:
+    """Hops a second of the compiled engine, numba's cache warm, and how much faster than SimPy it is."""
+    for ranks in (64, 128, 256):
+        place = ring(ranks, BANDWIDTH, LATENCY)
+        plan = lower(build("direct", "all_to_all", ranks, 2**20), place)
+        run_events(plan)
+        seconds = [_timed(partial(run_events, plan))[0] for _ in range(times)]
+        title = f"direct All-to-All on a ring, N = {ranks}"
+        yield Figure(f"{title}: events", plan.hops / min(seconds) / 1e6, "M hops/s", ge, 5)
+        if ranks <= 128:
+            reference = _timed(partial(run_simpy, plan))[0]
+            yield Figure(f"{title}: against SimPy", reference / min(seconds), "times", ge, 25)
+    yield from _without_queues(times)
+
+
+def _without_queues(times: int, ranks: int = 1024) -> Iterator[Figure]:
+    """One pass over a plan in which nobody meets, and events where all ranks start at their own times."""
+    schedule, place = build("ring", "allreduce", ranks, 2**30), ring(ranks, BANDWIDTH, LATENCY)
+    late = {rank: rank * 7919 % 10007 * 1e-6 for rank in range(ranks)}
+    plan, delayed = lower(schedule, place), lower(schedule, place, delay=late)
+    run_in_order(plan)
+    one_pass, events, apart = (
+        min(_timed(partial(run, p))[0] for _ in range(times))
+        for run, p in ((run_in_order, plan), (run_events, plan), (run_events, delayed))
+    )
+    title = f"ring AllReduce N = {ranks}"
+    yield Figure(f"{title}: one pass", len(schedule) / one_pass / 1e6, "M transfers/s", ge, 50)
+    yield Figure(f"{title}: events", len(schedule) / events / 1e6, "M transfers/s")
+    yield Figure(f"{title}: every rank late, against none", apart / events, "times", le, 1.5)
+
+
+def proving(ranks: int = 1024, times: int = 3) -> Iterator[Figure]:
+    """CPU seconds of the proof on data."""
+    for name, kind, target in (("ring", "allreduce", 0.5), ("direct", "all_to_all", 4)):
+        schedule = build(name, kind, ranks, 2**30)
+        seconds = median(_timed(partial(prove, schedule))[0] for _ in range(times))
+        yield Figure(f"proof of {name} {kind}, N = {ranks}, CPU", seconds, "s", le, target)
 
 
 def building(ranks: int = 1024, times: int = 5) -> Iterator[Figure]:

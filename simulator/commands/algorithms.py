@@ -96,8 +96,6 @@ def _built(
     options = parse_options(name, _settings(settings))
     if root is not None:
         options["root"] = root
-    if "dims" in algorithm.options:
-        options.setdefault("dims", (ranks,))
     kind = kind or algorithm.collectives[0]
     # as many bytes as chunks, so that every share of M is a whole number
     size = 0 if kind == "barrier" else build(name, kind, ranks, 0, **options).collective.chunks
@@ -105,7 +103,7 @@ def _built(
 
 
 def _print_trace(name: str, schedule: Schedule, options: dict[str, Any]) -> None:
-    from algorithms.registry import ALGORITHMS
+    from algorithms.registry import ALGORITHMS, dimensions
     from simulator.scenario.catalogue import algorithm_lines, trace_table
     from simulator.scenario.tables import flow_table
 
@@ -114,7 +112,7 @@ def _print_trace(name: str, schedule: Schedule, options: dict[str, Any]) -> None
     terminal = console()
     terminal.print(trace_table(schedule))
     if name == "hierarchical":
-        terminal.print(flow_table(options["dims"], schedule.collective.kind))
+        terminal.print(flow_table(dimensions(name, schedule.ranks, options), schedule.collective.kind))
 
 
 def _print_table(

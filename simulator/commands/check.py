@@ -11,6 +11,8 @@ import click
 from simulator.commands.shared import FAILED, WRONG, allow_code, run_one
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulator.scenario.check import Outcome
 
 
@@ -27,8 +29,11 @@ def check(paths: tuple[Path, ...], junit: Path | None, updates: bool, allow_code
     from simulator.scenario.library import expand
     from simulator.scenario.output import write_file
 
+    files = expand(paths)
+    if junit is not None:
+        _check_report(junit, files)
     outcomes = []
-    for file in expand(paths):
+    for file in files:
         outcomes.append(_held(file, updates=updates, allow_code=allow_code))
         _print(outcomes[-1])
     failed = sum(not outcome.fine for outcome in outcomes)
@@ -41,8 +46,21 @@ def check(paths: tuple[Path, ...], junit: Path | None, updates: bool, allow_code
         sys.exit(WRONG if any(outcome.wrong for outcome in outcomes) else FAILED)
 
 
+def _check_report(junit: Path, files: Sequence[Path]) -> None:
+    """Refuse to write a report over a scenario, or over anything else that is no XML."""
+    if junit.resolve() in {file.resolve() for file in files}:
+        raise click.UsageError(f"--junit {junit} is one of the scenarios")
+    try:
+        with junit.open("rb") as old:
+            begins = old.read(5)
+    except OSError:
+        return
+    if begins not in (b"", b"<?xml"):
+        raise click.UsageError(f"--junit {junit} exists and is no XML; name another file")
+
+
 def _held(file: Path, *, updates: bool, allow_code: bool) -> Outcome:
-    """A file held against what it expects, after it was told what is."""
+    """A file held against what it expects; with `updates`, after today's values are written into it."""
     from functools import partial
 
     from simulator.scenario.check import Outcome, hold

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FAILED: Final = 1
 WRONG: Final = 2
 INTERRUPTED: Final = 130
-"""Exit codes: an expectation or a proof failed, the input is wrong, somebody has had enough."""
+"""Exit codes: an expectation or a proof failed, the input is wrong, the run was interrupted."""
 
 WIDE: Final = 140
 """Columns of a table that is not printed on a terminal."""

@@ -50,7 +50,7 @@ def algorithm_lines(algorithm: Algorithm) -> list[str]:
         f"collectives  {', '.join(algorithm.collectives)}",
         f"options      {', '.join(algorithm.options) or 'none'}",
         f"closed form  {algorithm.formula}",
-        f"exact on     {algorithm.ideal}",
+        f"exact on     {algorithm.ideal or 'no topology'}",
         f"made for     {algorithm.constraint}",
         f"rank order   {KEEPS[algorithm.keeps_order] if algorithm.reduces else 'nothing is combined'}",
         f"source       {algorithm.source}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, GeneratorType, ModuleType, TracebackType
@@ -113,7 +114,9 @@ def _run(path: Path) -> dict[str, Any]:
     sys.modules[module.__name__] = module
     try:
         exec(code, module.__dict__)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise _blame(error, path, Place(1, 1)) from error
     return module.__dict__
 
@@ -140,7 +143,9 @@ def steps_of(
     """
     try:
         generator = function.call(ranks, **options)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise _blame(error, function.path, function.place) from error
     if not isinstance(generator, GeneratorType):
         found = "None" if generator is None else _kind(generator)
@@ -151,7 +156,9 @@ def steps_of(
             step = next(generator)
         except StopIteration:
             return
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise _blame(error, function.path, function.place) from error
         places.append(_yielding(function, generator))
         try:
@@ -211,6 +218,8 @@ def _numbers(name: str, value: object, dimensions: int) -> np.ndarray[Any, np.dt
         array = np.atleast_1d(np.asarray(value))
     except (TypeError, ValueError):
         raise ScheduleError(f"{name}: found rows of unequal length, expected whole numbers") from None
+    except Exception as error:
+        raise ScheduleError(f"{name}: found {_kind(value)} that raises {type(error).__name__}") from error
     if array.ndim > dimensions:
         raise ScheduleError(f"{name}: found {array.ndim} dimensions, expected {dimensions}")
     if array.size and array.dtype.kind not in "iu":
@@ -240,8 +249,10 @@ def _blame(error: BaseException, path: Path, otherwise: Place) -> ScenarioErrors
         if trace.tb_frame.f_code.co_filename == str(path):
             place = _instruction(trace.tb_frame.f_code, trace.tb_lasti)
         trace = trace.tb_next
-    said = " ".join(str(error).split())
     name = type(error).__name__
+    said = ""
+    with suppress(Exception):
+        said = " ".join(str(error).split())
     return ScenarioErrors([_error(path, place, f"{name}: {printable(said, 300)}" if said else name)])
 
 
@@ -260,8 +271,10 @@ def _refuse(path: Path, place: Place, message: str) -> NoReturn:
 
 def _kind(value: object) -> str:
     name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _shown(value: object) -> str:
-    return printable(" ".join(repr(value).split()))
+    with suppress(Exception):
+        return printable(" ".join(repr(value).split()))
+    return _kind(value)

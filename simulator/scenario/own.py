@@ -60,7 +60,11 @@ def own_schedule(scenario: Scenario, ranks: int, *, allow_code: bool) -> Schedul
 def _of_code(scenario: Scenario, code: Code, ranks: int) -> Schedule:
     """As the catalogue's builders: made for root 0 and without segments, unless the function takes them."""
     choice, given = scenario.collective, dict(scenario.collective.options)
-    function = read_function(Path(scenario.source.file).parent / code.file, code.function)
+    path = Path(scenario.source.file).parent / code.file
+    if not path.is_file():
+        message = f'there is no file "{printable(code.file)}" beside the scenario'
+        raise _refused(scenario, f"collective.algorithm.file: {message}", (*ALGORITHM, "file"))
+    function = read_function(path, code.function)
     takes = function.options
     root = given.pop("root", 0) if "root" in takes else 0
     peer = given.pop("peer", None)

@@ -149,7 +149,7 @@ def test_junit_report(
     write(folder / "good.yaml", ONE_LINE)
     write(folder / "wrong.yaml", RING + 'name2: "<&>"\n')
     monkeypatch.chdir(tmp_path)
-    report = write(tmp_path / "report.xml", "yesterday's")
+    report = write(tmp_path / "report.xml", "<?xml version='1.0'?><yesterday/>")
     assert collsim("check", "scenarios", "--junit", report) == 2
     suite = ET.parse(report).getroot().find("testsuite")
     assert suite is not None
@@ -306,3 +306,13 @@ def test_todays_value_may_be_nothing(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert collsim("check", file, "--update") == 1
     assert "congestion_factor: expected 0.875, found none: M is 0" in capsys.readouterr().out
     assert file.read_text("utf-8") == text
+
+
+def test_a_report_is_never_written_over_what_is_no_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, notes = write(tmp_path / "a.yaml", ONE_LINE), write(tmp_path / "notes.txt", "mine")
+    for report, said in ((file, "is one of the scenarios"), (notes, "exists and is no XML")):
+        assert collsim("check", "--junit", report, file) == 2
+        assert said in capsys.readouterr().err
+    assert (file.read_text("utf-8"), notes.read_text("utf-8")) == (ONE_LINE, "mine")

@@ -249,8 +249,46 @@ def test_an_algorithm_that_never_ends_is_stopped(
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = own(tmp_path, RING, OWN.replace("own.py", "owm.py"))
     assert collsim("run", file, "--allow-code") == 2
-    assert capsys.readouterr().err == f"{tmp_path / 'owm.py'}: there is no such file\n"
+    said = 'collective.algorithm.file: there is no file "owm.py" beside the scenario'
+    assert capsys.readouterr().err.endswith(f"{said}\n")
     assert collsim("run", own(tmp_path, RING, OWN.replace("own.py", ".")), "--allow-code") == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "    yield [0], [1], Ranges(np.array([0]), np.array([10**9])), COPY",
+            "would move 1,000,000,000 chunks",
+        ),
+        ("    yield [0], [9], [0], COPY", "there is no rank 9 to receive"),
+        ("    raise GeneratorExit\n    yield", "GeneratorExit"),
+        ("    raise BaseException('no')\n    yield", "BaseException: no"),
+        ("    yield [0], [1], Odd(), COPY", "an Odd"),
+        ("    raise Mute\n    yield", "Mute"),
+    ],
+)
+def test_whatever_a_persons_code_does_it_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], body: str, said: str
+) -> None:
+    code = (
+        "import numpy as np\nfrom algorithms import COPY, Lists, Ranges\n"
+        "class Odd:\n    def __array__(self, *_, **__):\n        raise RuntimeError\n"
+        "class Mute(Exception):\n    def __str__(self):\n        raise RuntimeError\n"
+        f"def mine(ranks):\n{body}\n"
+    )
+    assert collsim("run", own(tmp_path, code, OWN.replace("my_ring", "mine")), "--allow-code") == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert said in errors
+
+
+def test_lists_of_plain_numbers(tmp_path: Path) -> None:
+    chunks = "(rank + first_chunk - step) % ranks"
+    listed = f"Lists(list(range(ranks + 1)), ({chunks}).tolist())"
+    code = RING.replace(chunks, listed).replace("import COPY", "import COPY, Lists")
+    assert code.count("Lists") == 2
+    assert run(load(own(tmp_path, code)), allow_code=True).counts.steps == 3
 
 
 def test_a_dataclass_in_a_persons_file(tmp_path: Path) -> None:
