@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from algorithms.collective import KINDS
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import Schedule
+
+if TYPE_CHECKING:
+    from topologies.topology import Topology
+
+FromTopology: TypeAlias = "Callable[[Topology, Mapping[str, Any], Sequence[int] | None], Mapping[str, Any]]"
 
 COMMON: Final = ("root", "peer", "segments", "sizes")
 """Options of every algorithm, where the collective has them; a builder may see to some itself."""
@@ -49,9 +54,12 @@ class Algorithm:
     constraint : str
         Which N it is made for, and what it does elsewhere.
     keeps_order : {'any root', 'root 0', 'no'}
-        Whether every sum is made of neighbours in rank order, so that an operator that does not
-        commute may be used; where the root is rank 0 only, or never. With the default options:
-        `algorithms.order.keeps_order` tells it of any schedule.
+        Whether every sum joins neighbouring runs of ranks in their order, so that an operator that does
+        not commute gives the right result: with any root, with root 0 only, or not. This is said of the
+        default options; `algorithms.order.keeps_order` finds it out of any schedule.
+    from_topology : callable, optional
+        (topology, options, placement) -> options that follow from the topology, for those that are not
+        among the given ones; the placement is the topology's rank of each rank, where it is known.
     """
 
     name: str
@@ -65,6 +73,7 @@ class Algorithm:
     power_of_two: bool = False
     constraint: str = "any N"
     keeps_order: Literal["any root", "root 0", "no"] = "no"
+    from_topology: FromTopology | None = None
 
     @property
     def reduces(self) -> bool:

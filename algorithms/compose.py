@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -141,8 +141,28 @@ def core_ranks(ranks: int) -> int:
     return 1 << (ranks.bit_length() - 1)
 
 
+def is_power_of_two(number: int) -> bool:
+    """Whether a number is 2^k.
+
+    >>> [is_power_of_two(number) for number in (-4, 0, 1, 6, 8)]
+    [False, False, True, False, True]
+    """
+    return number > 0 and number.bit_count() == 1
+
+
+def fold_players(ranks: int, keeps: Literal["odd", "even"]) -> NDArray[np.int64]:
+    """The ranks that go on as the P after a fold: of each of the first N - P pairs the odd or the even one.
+
+    >>> fold_players(6, "odd").tolist(), fold_players(6, "even").tolist()
+    ([1, 3, 4, 5], [0, 2, 4, 5])
+    """
+    virtual = np.arange(core_ranks(ranks))
+    rest = ranks - len(virtual)
+    return np.where(virtual < rest, 2 * virtual + (keeps == "odd"), virtual + rest)
+
+
 def fold(collective: Collective, core: Callable[[int], Schedule]) -> Schedule:
-    """A schedule for P = 2^f ranks made to serve any N: the first 2 (N - P) ranks work in pairs.
+    """A schedule for P = 2^f ranks made to serve any N: the first 2 (N - P) ranks, if any, work in pairs.
 
     Even rank 2v hands what it has to rank 2v + 1, sits out, and is handed its result in the
     end, as MPICH does it. ReduceScatter and AllGather take f + 2 steps, AllReduce what its
@@ -156,17 +176,16 @@ def fold(collective: Collective, core: Callable[[int], Schedule]) -> Schedule:
     core : callable
         P -> the schedule for P ranks.
     """
-    n = collective.ranks
-    p = core_ranks(n)
-    rest = n - p
-    virtual = np.arange(p)
-    players = np.where(virtual < rest, 2 * virtual + 1, virtual + rest)
-    idle, partner = 2 * np.arange(rest), 2 * np.arange(rest) + 1
+    p = core_ranks(collective.ranks)
+    rest, inner = collective.ranks - p, core(p)
+    if not rest:
+        return replace(inner, collective=collective)
+    players = fold_players(collective.ranks, keeps="odd")
+    idle, partner = players[:rest] - 1, players[:rest]
     everything = np.arange(collective.chunks)
-    inner = core(p)
     owned = np.ones(collective.chunks, dtype=np.int64)
     if collective.kind != "allreduce":
-        owned = np.where(virtual < rest, 2, 1)
+        owned = np.where(np.arange(p) < rest, 2, 1)
     chunks = Lists(np.concatenate([[0], np.cumsum(owned)]), everything)
     whole = Ranges(np.zeros(rest, dtype=np.int64), np.full(rest, collective.chunks))
     before: Step = (idle, partner, whole, REDUCE)

@@ -75,14 +75,6 @@ def link_platforms(
     return (Platform(latency, bandwidth, overhead, reduction, mode),)
 
 
-def level_bandwidths(topology: Topology) -> tuple[float, ...]:
-    """Bandwidth of the links of each level, per rank, bytes/s."""
-    total = np.bincount(
-        topology.links.level, weights=topology.links.bandwidth, minlength=len(topology.levels)
-    )
-    return tuple((total / topology.ranks).tolist())
-
-
 def _nearest(
     topology: Topology,
     members: NDArray[np.int64],

@@ -15,6 +15,7 @@ from algorithms.catalogue.hierarchical import HIERARCHICAL
 from algorithms.catalogue.hybrid import HYBRID, hybrid_dims
 from algorithms.catalogue.themis import THEMIS
 from algorithms.collective import KINDS, check_kind, check_rank, check_ranks
+from algorithms.compose import is_power_of_two
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import Schedule
@@ -122,15 +123,14 @@ def totals(name: str, kind: str, ranks: int, **options: Any) -> Totals | None:
     if "sizes" in options:
         return None
     whole = asked.algorithm.totals(kind, ranks, **_known(asked.algorithm.totals, asked))
-    segments = asked.left.get("segments", 1)
-    return replace(whole, messages=whole.messages * segments)
+    return whole.scaled(messages=asked.left.get("segments", 1))
 
 
 def dimensions(name: str, ranks: int, options: Mapping[str, Any]) -> tuple[int, ...]:
     """p_0 x p_1 x ... along which a named algorithm works: (N,) where it knows no dimensions."""
-    if "dims" in options:
+    if options.get("dims") is not None:
         return tuple(options["dims"])
-    falls_back = options.get("non_power_of_two") == "hybrid" and ranks.bit_count() != 1
+    falls_back = options.get("non_power_of_two") == "hybrid" and not is_power_of_two(ranks)
     return hybrid_dims(ranks) if name == "hybrid" or falls_back else (ranks,)
 
 
@@ -163,7 +163,7 @@ def _resolve(name: str, kind: str, ranks: int, options: Mapping[str, Any]) -> _A
     own = {key: value for key, value in options.items() if key not in COMMON}
     elsewhere = own.pop("non_power_of_two", "fold")
     fallback = None
-    if elsewhere != "fold" and ranks.bit_count() != 1:
+    if elsewhere != "fold" and not is_power_of_two(ranks):
         if elsewhere == "error":
             raise ScheduleError(f"{name} needs N = 2^k ranks, found N = {ranks}", ("non_power_of_two",))
         algorithm, fallback = ALGORITHMS["hybrid"], "hybrid"
@@ -216,7 +216,7 @@ def _check_option(algorithm: Algorithm, option: str, value: Any) -> None:
     if get_origin(wanted) is Literal and value not in get_args(wanted):
         words = " or ".join(get_args(wanted))
         raise ScheduleError(f"{option} must be {words}, found {value!r}", (option,))
-    if wanted is int:
+    if wanted is int or (wanted == int | None and value is not None):
         _check_whole(option, value)
-    if option == "dims" and not all(type(size) is int for size in value):
+    if option == "dims" and value is not None and not all(type(size) is int for size in value):
         raise ScheduleError(f"dims must be whole numbers, found {list(value)}", (option,))

@@ -65,16 +65,23 @@ class Totals:
     def __add__(self, other: Totals) -> Totals:
         return Totals(self.messages + other.messages, self.sent + other.sent, self.reduced + other.reduced)
 
-    def __mul__(self, times: int | Fraction) -> Totals:
-        """Each message of another size: `times` the bytes, as many messages."""
-        return Totals(self.messages, self.sent * times, self.reduced * times)
+    def scaled(self, *, messages: int = 1, bytes: int | Fraction = 1) -> Totals:
+        """So many times the messages, and so many times the bytes in all of them."""
+        return Totals(self.messages * messages, self.sent * bytes, self.reduced * bytes)
 
 
-def least(kind: str, ranks: int) -> Totals:
-    """The fewest bytes in units of M, sent and reduced, with which a collective can be done; no messages.
+def least(kind: str, ranks: int, messages: int = 0) -> Totals:
+    """The fewest bytes in units of M, sent and reduced, with which a collective can be done.
 
     A chunk must reach every rank that needs it, and every contribution be combined once (Chan,
     Heimlich, Purkayastha and van de Geijn 2007).
+
+    Parameters
+    ----------
+    kind, ranks
+        As `make_collective`.
+    messages : int
+        In how many messages an algorithm does it.
 
     Examples
     --------
@@ -89,7 +96,8 @@ def least(kind: str, ranks: int) -> Totals:
         "barrier": Fraction(0),
         "send_recv": Fraction(min(1, ranks - 1)),
     }.get(kind, others)
-    return Totals(0, sent, others if kind in ("reduce", "reduce_scatter", "allreduce") else Fraction(0))
+    reduces = kind in ("reduce", "reduce_scatter", "allreduce")
+    return Totals(messages, sent, others if reduces else Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,6 @@ def work(name: str, kind: str, ranks: int, **options: Any) -> Work:
     >>> counted.steps, counted.totals.sent
     (6, Fraction(6, 1))
     """
-    if "dims" in ALGORITHMS[name].options:
-        options.setdefault("dims", (ranks,))
     schedule = build(name, kind, ranks, 0, **options)
     # the shape of a schedule does not depend on M: with one byte a chunk, all shares are whole
     ones = np.full_like(schedule.collective.sizes, kind != "barrier")

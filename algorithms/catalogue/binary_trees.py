@@ -21,7 +21,7 @@ from algorithms.catalogue.tree_schedules import (
 )
 from algorithms.catalogue.tree_shapes import binary_tree, in_order_tree
 from algorithms.collective import make_collective
-from algorithms.rounds import Round, Totals
+from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, Ranges, Schedule, Step
 from topologies.quantities import Count
 
@@ -135,10 +135,9 @@ def split_rounds(_kind: str, ranks: int, size: int, tree_segments: int = 1) -> t
     return (Round(turns, half / tree_segments), Round(min(1, ranks - 1), half))
 
 
-def split_totals(_kind: str, ranks: int, tree_segments: int = 1) -> Totals:
+def split_totals(kind: str, ranks: int, tree_segments: int = 1) -> Totals:
     """Two halves for every rank but the root."""
-    others = ranks - 1
-    return Totals(others * (tree_segments + 1), Fraction(others))
+    return least(kind, ranks, (ranks - 1) * (tree_segments + 1))
 
 
 BINARY_TREES: Final = (

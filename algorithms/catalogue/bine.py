@@ -1,4 +1,4 @@
-"""Bine trees (De Sensi et al., SC 2025): binomial trees and butterflies of shorter distances.
+"""Bine trees (De Sensi et al. 2025): binomial trees and butterflies of shorter distances.
 
 Rank r meets the same partners as in Swing, rho(s) = (1 - (-2)^(s + 1)) / 3 to the one side or to
 the other; a tree starts with the farthest. Written for P = 2^f ranks and folded elsewhere.
@@ -128,7 +128,7 @@ def bine(kind: str, ranks: int, size: int, variant: Variant | None = None) -> Sc
     # near partners first where the tree goes on as a butterfly, which has the far ones first
     order: Order = "near" if way == "bandwidth" else "far"
     core = _trunk(kind, way, bine_tree(core_ranks(ranks), order))
-    return replace(core, collective=collective) if core.ranks == ranks else _in_pairs(collective, core, order)
+    return _in_pairs(collective, core, order)
 
 
 def _variant(kind: str, variant: Variant | None) -> Variant | None:
@@ -173,8 +173,6 @@ def _butterfly(kind: str, ranks: int, size: int, way: Variant | None) -> Schedul
     p = core_ranks(ranks)
     blocks = {"latency": 1, "bandwidth": p, None: ranks}[way]
     collective = make_collective(kind, ranks, size, blocks=blocks)
-    if ranks == p:
-        return replace(core(p), collective=collective)
     return fold(collective, core) if kind == "allreduce" else _in_pairs(collective, core(p), "near")
 
 
@@ -185,6 +183,8 @@ def _in_pairs(collective: Collective, core: Schedule, order: Order) -> Schedule:
     Every message then holds the blocks of half of the pairs that are left, or one more.
     """
     kind, ranks, p = collective.kind, collective.ranks, core.ranks
+    if ranks == p:
+        return replace(core, collective=collective)
     stand_in = np.sort(_reached(bine_tree(p, order))[2 * p - ranks :])
     width = np.ones(p, dtype=np.int64)
     width[stand_in] = 2
@@ -243,17 +243,13 @@ def bine_totals(kind: str, ranks: int, variant: Variant | None = None) -> Totals
         carried = p * steps // 2 + sum(steps - j.bit_count() for j in range(rest)) + rest
         return Totals(ranks - 1, Fraction(carried, ranks))
     if way == "latency":
-        return doubling_totals(kind, ranks) if kind == "allreduce" else _messages(kind, ranks, ranks - 1)
+        return doubling_totals(kind, ranks) if kind == "allreduce" else least(kind, ranks, ranks - 1)
     if kind == "broadcast":
-        return _messages(kind, ranks, p * steps + rest)
+        return least(kind, ranks, p * steps + rest)
     if kind == "reduce":
         gathered = Totals(p - 1, Fraction(steps, 2))
-        return gathered + _messages(kind, ranks, p * steps + rest)
-    return _messages(kind, ranks, 2 * (p * steps + rest))
-
-
-def _messages(kind: str, ranks: int, messages: int) -> Totals:
-    return Totals(messages, Fraction(0)) + least(kind, ranks)
+        return gathered + least(kind, ranks, p * steps + rest)
+    return least(kind, ranks, 2 * (p * steps + rest))
 
 
 BINE: Final = (
@@ -266,7 +262,7 @@ BINE: Final = (
         "log2(N) alpha + (N-1)/N M (1/beta + 1/gamma), allreduce twice, the second time without gamma; whole "
         "vectors log2(N)(alpha + M/beta + M/gamma)",
         "full_mesh",
-        "De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke and Hoefler 2025",
+        "De Sensi et al. 2025",
         power_of_two=True,
         constraint="N = 2^k; folds elsewhere, trees in ceil(log2 N) steps",
     ),

@@ -7,7 +7,6 @@ none has to sit out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final, Literal
 
@@ -15,22 +14,12 @@ import numpy as np
 
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
+from algorithms.catalogue.radix import strides
 from algorithms.collective import make_collective
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, Schedule, Step, Transfers
-
-
-def check_radix(radix: int) -> None:
-    """Refuse a number of ranks that no digit counts.
-
-    Raises
-    ------
-    ScheduleError
-    """
-    if radix < 2:
-        raise ScheduleError(f"a radix is 2 or more, found {radix}", ("radix",))
 
 
 def gathered(ranks: int, radix: int) -> list[list[int]]:
@@ -39,11 +28,10 @@ def gathered(ranks: int, radix: int) -> list[list[int]]:
     >>> gathered(10, 2), gathered(10, 3)
     ([[1], [2], [4], [2]], [[1, 1], [3, 3], [1]])
     """
-    rounds, held = [], 1
-    while held < ranks:
-        rounds.append([min(held, ranks - held * i) for i in range(1, radix) if held * i < ranks])
-        held *= radix
-    return rounds
+    return [
+        [min(held, ranks - held * i) for i in range(1, radix) if held * i < ranks]
+        for held in strides(ranks, radix)
+    ]
 
 
 def gather_steps(ranks: int, radix: int, direction: Literal[1, -1] = -1) -> Iterator[Step]:
@@ -77,15 +65,14 @@ def digit_counts(ranks: int, radix: int) -> list[list[int]]:
     ([[3], [2], [2]], [[2, 2], [3]])
     """
     number = np.arange(ranks)
-    counts, place = [], 1
-    while place < ranks:
-        counts.append(np.bincount(number // place % radix)[1:].tolist())
-        place *= radix
-    return counts
+    return [np.bincount(number // place % radix)[1:].tolist() for place in strides(ranks, radix)]
 
 
 def digit_steps(ranks: int, radix: int) -> Iterator[Step]:
-    """Bruck's All-to-All: in round j a block goes v k^j to the right, v its way's j-th digit in base k."""
+    """Bruck's All-to-All: every block moves to the right, digit by digit of its distance in base k.
+
+    In round j it goes v k^j ranks on, where v is the j-th digit of how far it has to go in all.
+    """
     counts = digit_counts(ranks, radix)
     check_moves(ranks * sum(map(sum, counts)))
     rank = way = np.arange(ranks)
@@ -124,7 +111,6 @@ def bruck(kind: str, ranks: int, size: int, radix: int = 2) -> Schedule:
 
 
 def _check(kind: str, radix: int) -> None:
-    check_radix(radix)
     if kind == "reduce_scatter" and radix != 2:
         raise ScheduleError(f"a reduce_scatter of bruck has radix 2, found {radix}", ("radix",))
 
@@ -149,7 +135,7 @@ def bruck_totals(kind: str, ranks: int, radix: int = 2) -> Totals:
     messages = ranks * sum(map(len, counts))
     if kind == "all_to_all":
         return Totals(messages, Fraction(sum(map(sum, counts))))
-    return replace(least(kind, ranks), messages=messages)
+    return least(kind, ranks, messages)
 
 
 def dissemination(kind: str, ranks: int, size: int, radix: int = 2) -> Schedule:
@@ -167,22 +153,18 @@ def dissemination(kind: str, ranks: int, size: int, radix: int = 2) -> Schedule:
     ScheduleError
         If k is less than 2.
     """
-    check_radix(radix)
-    return assemble(
-        make_collective(kind, ranks, size), gather_steps(ranks, radix, 1), algorithm="dissemination"
-    )
+    steps = gather_steps(ranks, radix, 1)
+    return assemble(make_collective(kind, ranks, size), steps, algorithm="dissemination")
 
 
 def dissemination_rounds(_kind: str, ranks: int, size: int, radix: int = 2) -> tuple[Round, ...]:
     """ceil(log_k N) alpha."""
-    check_radix(radix)
-    return (Round(len(gathered(ranks, radix)), Fraction(size)),)
+    return (Round(len(strides(ranks, radix)), Fraction(size)),)
 
 
 def dissemination_totals(kind: str, ranks: int, radix: int = 2) -> Totals:
     """N messages for each of k - 1 distances in a round, but those of N and more."""
-    check_radix(radix)
-    return replace(least(kind, ranks), messages=ranks * sum(map(len, gathered(ranks, radix))))
+    return least(kind, ranks, ranks * sum(map(len, gathered(ranks, radix))))
 
 
 def sparbit_steps(ranks: int) -> Iterator[Step]:
@@ -220,7 +202,7 @@ def sparbit_rounds(_kind: str, ranks: int, size: int) -> tuple[Round, ...]:
 
 def sparbit_totals(kind: str, ranks: int) -> Totals:
     """N (N - 1) messages of a block; as few bytes as can be."""
-    return replace(least(kind, ranks), messages=ranks * (ranks - 1))
+    return least(kind, ranks, ranks * (ranks - 1))
 
 
 BRUCK: Final = (
@@ -232,7 +214,7 @@ BRUCK: Final = (
         bruck_totals,
         "ceil(log_k N) alpha + (N-1)/N M/beta for k = 2; all_to_all of N = 2^L: L (alpha + M/2/beta)",
         "full_mesh",
-        "Bruck, Ho, Kipnis, Upfal and Weathersby 1997",
+        "Bruck et al. 1997",
     ),
     Algorithm(
         "dissemination",

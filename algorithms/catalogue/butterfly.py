@@ -12,7 +12,7 @@ from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
 from algorithms.catalogue.halving import halving_steps
 from algorithms.collective import make_collective
-from algorithms.compose import core_ranks
+from algorithms.compose import core_ranks, fold_players, is_power_of_two
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import COPY, REDUCE, Ranges, Schedule, Step
 
@@ -31,7 +31,7 @@ def butterfly_steps(ranks: int) -> Iterator[Step]:
     check_moves(ranks * ranks)
     p = core_ranks(ranks)
     rest, virtual = ranks - p, np.arange(p)
-    player = np.where(virtual < rest, 2 * virtual + 1, virtual + rest)
+    player = fold_players(ranks, keeps="odd")
     if rest:
         even = 2 * np.arange(rest)
         yield (even, even + 1, _blocks(np.zeros_like(even), ranks, 0), REDUCE)
@@ -70,7 +70,7 @@ def butterfly(kind: str, ranks: int, size: int, permute: Permute = "after") -> S
         Whether blocks are swapped at the end; or, where N = 2^k, put into such an order in memory before
         the first step that there is no need to (Open MPI's reduce_scatter and reduce_scatter_block).
     """
-    at_home = permute == "before" and ranks == core_ranks(ranks)
+    at_home = permute == "before" and is_power_of_two(ranks)
     steps = halving_steps(ranks, "near") if at_home else butterfly_steps(ranks)
     return assemble(make_collective(kind, ranks, size), steps, algorithm="butterfly")
 

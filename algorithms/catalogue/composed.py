@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -24,24 +24,24 @@ WAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 """To rank 0, and from it."""
 
 PARTS: Final[Mapping[str, Algorithm]] = MappingProxyType({**FLAT, **{a.name: a for a in SCATTERED}})
-"""What either way may be gone by."""
+"""The algorithms that may do one of the two collectives."""
 
 
-def by_way_of_root(
+def reduce_broadcast(
     kind: str,
     ranks: int,
     size: int,
     algorithms: Sequence[str] | None = None,
     allgather: str | None = None,
 ) -> Schedule:
-    """One collective to rank 0, then one from it.
+    """AllReduce as a Reduce to rank 0, then a Broadcast from it.
 
     Parameters
     ----------
     kind, ranks, size
         As `make_collective`.
     algorithms : sequence of str, optional
-        One name for each of the two collectives; default `binomial` for both.
+        Names of the two; default `binomial` for both.
     allgather : str, optional
         Of a `scatter_allgather` among them.
 
@@ -50,23 +50,38 @@ def by_way_of_root(
     ScheduleError
         If there are not two, or one does not do its collective.
     """
-    parts = [way.build(ranks, size) for way in _ways(kind, algorithms, allgather)]
-    return in_turn(parts, kind, ranks, size, "_".join(WAYS[kind]))
+    return _by_way_of_root(kind, ranks, size, algorithms, allgather)
+
+
+def gather_broadcast(
+    kind: str,
+    ranks: int,
+    size: int,
+    algorithms: Sequence[str] | None = None,
+    allgather: str | None = None,
+) -> Schedule:
+    """AllGather as a Gather to rank 0, then a Broadcast from it.
+
+    Parameters, and what is raised, as `reduce_broadcast`.
+    """
+    return _by_way_of_root(kind, ranks, size, algorithms, allgather)
 
 
 def reduce_then_scatter(
     kind: str, ranks: int, size: int, algorithms: Sequence[str] | None = None
 ) -> Schedule:
-    """A Reduce to rank 0, then a Scatter from it.
+    """ReduceScatter as a Reduce to rank 0, then a Scatter from it.
 
-    Parameters
-    ----------
-    kind, ranks, size
-        As `make_collective`.
-    algorithms : sequence of str, optional
-        Names of the two; default `binomial` for both.
+    Parameters, and what is raised, as `reduce_broadcast`.
     """
-    return replace(by_way_of_root(kind, ranks, size, algorithms), algorithm="reduce_then_scatter")
+    return _by_way_of_root(kind, ranks, size, algorithms, None)
+
+
+def _by_way_of_root(
+    kind: str, ranks: int, size: int, algorithms: Sequence[str] | None, allgather: str | None
+) -> Schedule:
+    parts = [way.build(ranks, size) for way in _ways(kind, algorithms, allgather)]
+    return in_turn(parts, kind, ranks, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +144,7 @@ COMPOSED: Final = (
     Algorithm(
         "reduce_broadcast",
         ("allreduce",),
-        by_way_of_root,
+        reduce_broadcast,
         by_way_of_root_rounds,
         by_way_of_root_totals,
         "L = ceil(log2 N): 2 L (alpha + M/beta) + L M/gamma",
@@ -140,7 +155,7 @@ COMPOSED: Final = (
     Algorithm(
         "gather_broadcast",
         ("allgather",),
-        by_way_of_root,
+        gather_broadcast,
         by_way_of_root_rounds,
         by_way_of_root_totals,
         "L = ceil(log2 N): 2 L alpha + ((N-1)/N + L) M/beta",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -83,7 +82,7 @@ def direct_totals(kind: str, ranks: int) -> Totals:
         messages = min(1, ranks - 1)
     elif KINDS[kind].rooted:
         messages = ranks - 1
-    return Totals(messages, Fraction(0)) + least(kind, ranks)
+    return least(kind, ranks, messages)
 
 
 def two_shot(kind: str, ranks: int, size: int) -> Schedule:
@@ -100,7 +99,7 @@ def two_shot_rounds(_kind: str, ranks: int, size: int) -> tuple[Round, ...]:
 
 def two_shot_totals(kind: str, ranks: int) -> Totals:
     """2 N (N - 1) messages; as few bytes as can be."""
-    return replace(least(kind, ranks), messages=2 * ranks * (ranks - 1))
+    return least(kind, ranks, 2 * ranks * (ranks - 1))
 
 
 DIRECT: Final = (
@@ -132,6 +131,6 @@ DIRECT: Final = (
         two_shot_totals,
         "2 (alpha + M/N/beta) + (N-1) M/N/gamma",
         "full_mesh",
-        "Cowan, Maleki, Musuvathi, Saarikivi and Xiong 2023 (MSCCLang, all pairs)",
+        "Cowan et al. 2023 (MSCCLang, all pairs)",
     ),
 )

@@ -13,8 +13,8 @@ from algorithms.assembly import assemble
 from algorithms.catalogue.tree_schedules import broadcast_steps, reduce_steps
 from algorithms.catalogue.tree_shapes import Tree, grow
 from algorithms.collective import make_collective
-from algorithms.compose import beside, on
-from algorithms.rounds import Round, Totals
+from algorithms.compose import beside, is_power_of_two, on
+from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import Lists, Schedule
 
 if TYPE_CHECKING:
@@ -69,16 +69,12 @@ def double_binary_tree(kind: str, ranks: int, size: int) -> Schedule:
 
 
 def alternating_steps(ranks: int) -> int:
-    """T: the highest bit is served in step 1, what is below it on the near side and the far side after it.
+    """T: steps in which the alternating tree serves all ranks, 2 floor(log2 N), one less at N = 2^k > 1.
 
     >>> [alternating_steps(n) for n in range(1, 10)]
     [0, 1, 2, 3, 4, 4, 4, 5, 6]
     """
-    if ranks == 1:
-        return 0
-    top = (ranks - 1).bit_length() - 1
-    far = ranks - (1 << top)
-    return max(2 * top, 1, 2 + alternating_steps(far) if far > 1 else 0)
+    return max(0, 2 * (ranks.bit_length() - 1) - is_power_of_two(ranks))
 
 
 def double_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
@@ -96,9 +92,7 @@ def double_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
 
 def double_totals(kind: str, ranks: int) -> Totals:
     """Two halves for every rank but the root of its tree, up or down or both."""
-    others = ranks - 1
-    ways = 2 if kind == "allreduce" else 1
-    return Totals(2 * ways * others, Fraction(ways * others), Fraction(others * (kind != "broadcast")))
+    return least(kind, ranks, (4 if kind == "allreduce" else 2) * (ranks - 1))
 
 
 DOUBLE_TREE: Final = (
@@ -108,7 +102,8 @@ DOUBLE_TREE: Final = (
         double_binary_tree,
         double_rounds,
         double_totals,
-        "T about 2 log2(N) - 1: T (alpha + M/2/beta); reduce with M/2/gamma; allreduce both",
+        "T = 2 floor(log2 N), one less at N = 2^k: T (alpha + M/2/beta); reduce with M/2/gamma; "
+        "allreduce both",
         "full_mesh",
         "Sanders, Speck and Traeff 2009; NCCL",
     ),

@@ -11,9 +11,10 @@ import numpy as np
 
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
-from algorithms.catalogue.bruck import check_radix
+from algorithms.catalogue.radix import strides
 from algorithms.catalogue.ring import ring, ring_rounds, ring_totals
 from algorithms.collective import make_collective
+from algorithms.compose import is_power_of_two
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, REDUCE, Schedule, Step, Transfers
 
@@ -24,7 +25,7 @@ def pairwise_steps(kind: str, ranks: int, partner: Partner) -> Iterator[Step]:
     """In step i rank r sends its block to r + i and receives from r - i, or swaps with r XOR i."""
     check_moves(ranks * (ranks - 1))
     rank = np.arange(ranks)
-    swaps = partner == "xor" and ranks.bit_count() == 1
+    swaps = partner == "xor" and is_power_of_two(ranks)
     for i in range(1, ranks):
         to = rank ^ i if swaps else (rank + i) % ranks
         yield (rank, to, to, REDUCE) if kind == "reduce_scatter" else (rank, to, rank * ranks + to, COPY)
@@ -52,7 +53,7 @@ def pairwise_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
 
 def pairwise_totals(kind: str, ranks: int) -> Totals:
     """N messages a step; as few bytes as can be."""
-    return replace(least(kind, ranks), messages=ranks * (ranks - 1))
+    return least(kind, ranks, ranks * (ranks - 1))
 
 
 def neighbor_steps(ranks: int) -> Iterator[Step]:
@@ -77,7 +78,7 @@ def neighbor_exchange(kind: str, ranks: int, size: int) -> Schedule:
     An odd number of ranks does a ring.
     """
     if ranks % 2 and ranks > 1:
-        return replace(ring(kind, ranks, size), algorithm="neighbor_exchange", fallback="ring")
+        return replace(ring(kind, ranks, size), fallback="ring")
     steps = neighbor_steps(ranks) if ranks > 1 else ()
     return assemble(make_collective(kind, ranks, size), steps, algorithm="neighbor_exchange")
 
@@ -94,7 +95,7 @@ def neighbor_exchange_totals(kind: str, ranks: int) -> Totals:
     """N messages a step; as few bytes as can be."""
     if ranks % 2:
         return ring_totals(kind, ranks)
-    return replace(least(kind, ranks), messages=ranks * ranks // 2)
+    return least(kind, ranks, ranks * ranks // 2)
 
 
 def power_below(ranks: int, radix: int) -> int:
@@ -103,10 +104,7 @@ def power_below(ranks: int, radix: int) -> int:
     >>> power_below(15, 4), power_below(16, 4)
     (4, 16)
     """
-    power = 1
-    while power * radix <= ranks:
-        power *= radix
-    return power
+    return strides(ranks + 1, radix)[-1]
 
 
 def group_steps(ranks: int, radix: int) -> Iterator[Step]:
@@ -115,15 +113,13 @@ def group_steps(ranks: int, radix: int) -> Iterator[Step]:
     rank, rest = np.arange(p), np.arange(p, ranks)
     if len(rest):
         yield (rest, rest % p, np.zeros_like(rest), REDUCE)
-    distance = 1
-    while distance < p:
+    for distance in strides(p, radix):
         digit = rank // distance % radix
         groups: list[Transfers] = []
         for i in range(1, radix):
             other = rank + ((digit + i) % radix - digit) * distance
             groups.append((rank, other, np.zeros_like(rank), REDUCE))
         yield groups
-        distance *= radix
     if len(rest):
         yield (rest % p, rest, np.zeros_like(rest), COPY)
 
@@ -143,31 +139,23 @@ def recursive_multiplying(kind: str, ranks: int, size: int, radix: int = 4) -> S
     ScheduleError
         If k is less than 2.
     """
-    check_radix(radix)
     collective = make_collective(kind, ranks, size, blocks=1)
     return assemble(collective, group_steps(ranks, radix), algorithm="recursive_multiplying")
 
 
 def recursive_multiplying_rounds(_kind: str, ranks: int, size: int, radix: int = 4) -> tuple[Round, ...]:
     """log_k N (alpha + M/beta + (k-1) M/gamma); two rounds more for ranks past k^m."""
-    check_radix(radix)
     p, whole = power_below(ranks, radix), Fraction(size)
-    times, rest = _exponent(p, radix), ranks - p
-    inner = (Round(times, whole, fan_in=radix - 1),)
+    rest = ranks - p
+    inner = (Round(len(strides(p, radix)), whole, fan_in=radix - 1),)
     return (Round(1, whole, fan_in=-(-rest // p)), *inner, Round(1, whole)) if rest else inner
 
 
 def recursive_multiplying_totals(_kind: str, ranks: int, radix: int = 4) -> Totals:
     """P (k - 1) log_k P whole vectors, and two for each rank past P = k^m."""
-    check_radix(radix)
     p = power_below(ranks, radix)
-    rest, exchanges = ranks - p, p * (radix - 1) * _exponent(p, radix)
+    rest, exchanges = ranks - p, p * (radix - 1) * len(strides(p, radix))
     return Totals(exchanges + 2 * rest, Fraction(exchanges + 2 * rest), Fraction(exchanges + rest))
-
-
-def _exponent(power: int, radix: int) -> int:
-    """The m of k^m."""
-    return next(m for m in range(power.bit_length()) if radix**m == power)
 
 
 EXCHANGE: Final = (

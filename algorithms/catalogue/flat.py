@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from algorithms.algorithm import Algorithm
+from algorithms.catalogue.binary_trees import BINARY_TREES
+from algorithms.catalogue.bine import BINE
 from algorithms.catalogue.bruck import BRUCK
 from algorithms.catalogue.butterfly import BUTTERFLY
 from algorithms.catalogue.direct import DIRECT
+from algorithms.catalogue.double_tree import DOUBLE_TREE
 from algorithms.catalogue.exchange import EXCHANGE
 from algorithms.catalogue.halving import HALVING
 from algorithms.catalogue.in_network import IN_NETWORK
-from algorithms.catalogue.modern import MODERN
+from algorithms.catalogue.pat import PAT
 from algorithms.catalogue.rabenseifner import RABENSEIFNER
 from algorithms.catalogue.ring import RINGS
+from algorithms.catalogue.swing import SWING
+from algorithms.catalogue.torus_rings import TORUS_RINGS
 from algorithms.catalogue.trees import TREES
 
 FLAT: Mapping[str, Algorithm] = MappingProxyType(
@@ -26,10 +31,15 @@ FLAT: Mapping[str, Algorithm] = MappingProxyType(
             RABENSEIFNER,
             DIRECT,
             TREES,
+            BINARY_TREES,
+            DOUBLE_TREE,
             BRUCK,
             EXCHANGE,
             BUTTERFLY,
-            MODERN,
+            SWING,
+            BINE,
+            PAT,
+            TORUS_RINGS,
             IN_NETWORK,
         )
         for algorithm in family

@@ -16,7 +16,7 @@ import numpy as np
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
-from algorithms.compose import core_ranks, fold
+from algorithms.compose import core_ranks, fold, is_power_of_two
 from algorithms.duality import dual
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import REDUCE, Schedule, Step
@@ -75,15 +75,15 @@ def recursive_halving(
         scatter = make_collective("reduce_scatter", p, p)
         return assemble(scatter, halving_steps(p, order), algorithm="recursive_halving")
 
-    collective = make_collective(kind, ranks, size)
-    return replace(core(ranks), collective=collective) if _fits(ranks) else fold(collective, core)
+    return fold(make_collective(kind, ranks, size), core)
 
 
 def doubling_steps(ranks: int, order: Order = "near") -> Iterator[Step]:
-    """Recursive doubling ReduceScatter on P = 2^f ranks: swap all the blocks that are not one's side's.
+    """Recursive doubling ReduceScatter on P = 2^f ranks: swap all blocks but those of one's own group.
 
-    In the step of distance d ranks i and i XOR d have summed what their sides, of as many ranks as
-    there were distances in all, have of the other blocks. Rank i ends with chunk i.
+    A rank's group are the 1, 2, 4, ... ranks that it has exchanged with so far, directly or by way of
+    others. In the step of distance d rank i sends rank i XOR d what its group has summed of the blocks of
+    all ranks outside. Rank i ends with chunk i.
     """
     check_moves(ranks * (ranks - 1) * (ranks.bit_length() - 1))
     rank, inside = np.arange(ranks), 0
@@ -133,12 +133,7 @@ def recursive_doubling(
         gather = dual(halving, make_collective("allgather", p, 0))
         return replace(gather, collective=collective)
 
-    collective = make_collective(kind, ranks, size, blocks=blocks)
-    return replace(core(ranks), collective=collective) if _fits(ranks) else fold(collective, core)
-
-
-def _fits(ranks: int) -> bool:
-    return ranks.bit_count() == 1
+    return fold(make_collective(kind, ranks, size, blocks=blocks), core)
 
 
 def halving_rounds(
@@ -184,30 +179,32 @@ def doubling_rounds(
         return halving_rounds(kind, ranks, size, order)
     whole, exchanges = Fraction(size), ranks.bit_length() - 1
     if kind == "barrier":
-        return (Round(exchanges + 2 * (not _fits(ranks)), whole),)
+        return (Round(exchanges + 2 * (not is_power_of_two(ranks)), whole),)
     inner: tuple[Round, ...] = (Round(exchanges, whole, fan_in=1),)
     after = whole
     if kind == "reduce_scatter":
         inner = tuple(
-            Round(1, Fraction(size * (ranks - own), ranks), fan_in=1) for own in _kept(ranks, order or "near")
+            Round(1, Fraction(size * (ranks - left_out), ranks), fan_in=1)
+            for left_out in _left_out(ranks, order or "near")
         )
         after = whole / ranks
-    return inner if _fits(ranks) else (Round(1, whole, fan_in=1), *inner, Round(1, after))
+    return inner if is_power_of_two(ranks) else (Round(1, whole, fan_in=1), *inner, Round(1, after))
 
 
-def _kept(ranks: int, order: Order) -> list[int]:
-    """Blocks that the largest message of each step leaves out: those of a side of 1, 2, 4, ... ranks.
+def _left_out(ranks: int, order: Order) -> list[int]:
+    """Blocks that the largest message of each step leaves out: those of its sender's group.
 
-    Folded, the first N - P of the P ranks stand for two. With near distances first, the last of
-    these is waited for most: its partner's side, or its own where that is the upper one, stands for the
-    fewest. With far ones, sides are spread evenly over the ranks.
+    A group has 1, 2, 4, ... of the P ranks. Folded, the first N - P of these stand for two, and the fewer
+    of them a group has, the larger its messages. With near distances first, the last of them is waited
+    for most: in each step it, or the partner that sends to it, is of the upper group of the two, which
+    has fewer. With far distances first, groups are spread evenly over the ranks.
     """
     p = core_ranks(ranks)
-    rest, sides = ranks - p, [1 << j for j in range(p.bit_length() - 1)]
+    rest, groups = ranks - p, [1 << j for j in range(p.bit_length() - 1)]
     if order == "far":
-        return [side + rest * side // p for side in sides]
+        return [group + rest * group // p for group in groups]
     last = rest - 1
-    return [side + (rest % side or side if rest and last & side else 0) for side in sides]
+    return [group + (rest % group or group if rest and last & group else 0) for group in groups]
 
 
 def halving_totals(kind: str, ranks: int) -> Totals:

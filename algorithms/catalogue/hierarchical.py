@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm, prod
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import settled
 from algorithms.catalogue.flat import FLAT
+from algorithms.catalogue.grid import grid_dims, names_by_dim
 from algorithms.catalogue.grid_all_to_all import grid_all_to_all
 from algorithms.collective import Collective, make_collective
 from algorithms.compose import on, then, together
@@ -24,6 +25,9 @@ from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import Lists, Schedule
 from topologies.quantities import Count
+
+if TYPE_CHECKING:
+    from topologies.topology import Topology
 
 DUAL_NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -52,8 +56,8 @@ def hierarchical(
     ----------
     kind, ranks, size
         As `make_collective`.
-    dims : sequence of int
-        p_0, p_1, ..., innermost first; their product is N.
+    dims : sequence of int, optional
+        p_0, p_1, ..., innermost first; their product is N. Default (N,).
     algorithms : sequence of str, optional
         One name for each dimension; default `ring` for all, `direct` for an All-to-All. A name
         that serves only the dual collective stands for its own dual: recursive_halving for
@@ -89,20 +93,12 @@ def composed(
 
 def _resolve(
     kind: str, ranks: int, dims: Sequence[int] | None, names: Sequence[str] | None
-) -> tuple[list[int], list[str]]:
-    if dims is None:
-        raise ScheduleError("hierarchical needs dims, e.g. [4, 2]", ("dims",))
-    if prod(dims) != ranks or min(dims, default=0) < 1:
-        raise ScheduleError(f"dims {list(dims)} do not multiply to {ranks} ranks", ("dims",))
-    default = "direct" if kind == "all_to_all" else "ring"
-    names = [default] * len(dims) if names is None else list(names)
-    if len(names) != len(dims):
-        raise ScheduleError(
-            f"{len(dims)} dims need {len(dims)} algorithms, found {len(names)}", ("algorithms",)
-        )
+) -> tuple[tuple[int, ...], list[str]]:
+    sizes = grid_dims(ranks, dims)
+    names = names_by_dim(sizes, names, "direct" if kind == "all_to_all" else "ring")
     for level, phase, name in _phases(kind, names):
         _serving(name, phase, level)
-    return list(dims), names
+    return sizes, names
 
 
 def _serving(name: str, kind: str, position: int) -> str:
@@ -223,7 +219,7 @@ def hierarchical_totals(
         groups = ranks // sizes[level]
         part = FLAT[_serving(name, phase, level)].totals(phase, sizes[level])
         share = 1 if kind == "all_to_all" else prod(sizes[:level])
-        totals += replace(part * Fraction(groups, share), messages=part.messages * groups)
+        totals += part.scaled(messages=groups, bytes=Fraction(groups, share))
     return totals
 
 
@@ -260,6 +256,13 @@ def level_flow(dims: Sequence[int], kind: str = "reduce_scatter") -> tuple[Level
     return tuple(up if kind == "reduce_scatter" else down)
 
 
+def dims_of(
+    topology: Topology, _options: Mapping[str, Any], _placement: Sequence[int] | None
+) -> dict[str, Any]:
+    """The topology's own dimensions."""
+    return {"dims": topology.dims}
+
+
 HIERARCHICAL: Final = (
     Algorithm(
         "hierarchical",
@@ -269,7 +272,8 @@ HIERARCHICAL: Final = (
         hierarchical_totals,
         "sum over levels i of the level's closed form on M/P_{i-1} with alpha_i, beta_i",
         "multilevel",
-        "Cho, Finkler, Serrano, Kung and Hunter 2019 (BlueConnect)",
+        "Cho et al. 2019 (BlueConnect)",
         constraint="N = p_0 p_1 ...",
+        from_topology=dims_of,
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -44,8 +43,7 @@ def hybrid(kind: str, ranks: int, size: int, order: Order | None = None) -> Sche
         Which distance comes first in the halving or doubling.
     """
     options = {} if order is None else {"order": order}
-    schedule = composed(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind], options)
-    return replace(schedule, algorithm="hybrid")
+    return composed(kind, ranks, size, hybrid_dims(ranks), HYBRID_ALGORITHMS[kind], options)
 
 
 def hybrid_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...] | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import COPY, REDUCE, Lists, Schedule, Step
+from topologies.trees import aggregation_tree
 
 if TYPE_CHECKING:
-    pass
+    from topologies.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class SwitchTree:
     ranks, switches : int
     parent : dict of int to int
         Of each rank and switch that is in the tree, but the top.
+    depth : dict of int to int
+        Edges between each rank or switch that is in the tree and the top.
     top : int
         The switch above all.
     """
@@ -37,20 +40,20 @@ class SwitchTree:
     ranks: int
     switches: int
     parent: dict[int, int]
+    depth: dict[int, int]
     top: int
-
-    def depth(self, node: int) -> int:
-        """Edges between a node and the top."""
-        return 0 if node == self.top else 1 + self.depth(self.parent[node])
 
     @property
     def height(self) -> int:
         """Depth of the deepest rank."""
-        return max(self.depth(rank) for rank in range(self.ranks))
+        return max(self.depth[rank] for rank in range(self.ranks))
 
     def above(self, node: int) -> list[int]:
         """The node, its parent, and so on to the top."""
-        return [node] if node == self.top else [node, *self.above(self.parent[node])]
+        way = [node]
+        while way[-1] != self.top:
+            way.append(self.parent[way[-1]])
+        return way
 
 
 def switch_tree(ranks: int, tree: Sequence[int] | None) -> SwitchTree:
@@ -70,21 +73,27 @@ def switch_tree(ranks: int, tree: Sequence[int] | None) -> SwitchTree:
     for node, up in enumerate(parents):
         if not (ranks <= up < len(parents) or (up == -1 and node >= ranks)):
             raise ScheduleError(f"the parent of node {node} must be a switch, found {up}", ("tree", node))
-    parent: dict[int, int] = {}
-    tops = {_climb(rank, parents, parent) for rank in range(ranks)}
+    depth: dict[int, int] = {}
+    for rank in range(ranks):
+        *below, known = _way_up(rank, parents, depth)
+        depth.setdefault(known, 0)
+        for node in reversed(below):
+            depth[node] = depth[parents[node]] + 1
+    tops = [node for node, edges in depth.items() if edges == 0]
     if len(tops) > 1:
         raise ScheduleError(f"the ranks must meet in one switch, found {len(tops)} at the top", ("tree",))
-    return SwitchTree(ranks, len(parents) - ranks, parent, tops.pop())
+    parent = {node: parents[node] for node in depth if node != tops[0]}
+    return SwitchTree(ranks, len(parents) - ranks, parent, depth, tops[0])
 
 
-def _climb(node: int, parents: list[int], parent: dict[int, int]) -> int:
-    """The top above a node; the parents on the way are written down."""
-    for _ in parents:
-        if parents[node] == -1:
-            return node
-        parent[node] = parents[node]
-        node = parents[node]
-    raise ScheduleError(f"switch {node} is above itself", ("tree", node))
+def _way_up(node: int, parents: list[int], depth: dict[int, int]) -> list[int]:
+    """The node and those above it, to the first whose depth is known, or to the top."""
+    way = [node]
+    while way[-1] not in depth and parents[way[-1]] != -1:
+        way.append(parents[way[-1]])
+        if len(way) > len(parents):
+            raise ScheduleError(f"switch {way[-1]} is above itself", ("tree", way[-1]))
+    return way
 
 
 def in_network(
@@ -122,7 +131,7 @@ def up_and_down(tree: SwitchTree, kind: str) -> Iterator[Step]:
     """From the leaves to the top, level by level, and back."""
     levels: dict[int, list[int]] = {}
     for node in tree.parent:
-        levels.setdefault(tree.depth(node), []).append(node)
+        levels.setdefault(tree.depth[node], []).append(node)
     deepest_first = [sorted(levels[depth]) for depth in sorted(levels, reverse=True)]
     whole = kind == "allreduce"
     below: dict[int, list[int]] = {}
@@ -216,6 +225,30 @@ def in_network_totals(kind: str, ranks: int, tree: Sequence[int] | None = None) 
     }[kind]
 
 
+def tree_of_switches(
+    topology: Topology, options: Mapping[str, Any], placement: Sequence[int] | None
+) -> dict[str, Any]:
+    """The topology's tree of switches that reduce, its leaves named as the schedule's ranks.
+
+    Raises
+    ------
+    ScheduleError
+        If there is no such tree.
+    """
+    if "tree" in options:
+        return {}
+    tree = aggregation_tree(topology)
+    if tree is None:
+        message = (
+            "in_network needs switches that reduce above all ranks, e.g. a crossbar with switch: reduces"
+        )
+        raise ScheduleError(message, ("algorithm",))
+    # a placement that is no order of all ranks is refused when the schedule is laid on the topology
+    if placement is None or sorted(placement) != list(range(topology.ranks)):
+        return {"tree": tree}
+    return {"tree": (*(tree[rank] for rank in placement), *tree[topology.ranks :])}
+
+
 IN_NETWORK: Final = (
     Algorithm(
         "in_network",
@@ -228,5 +261,6 @@ IN_NETWORK: Final = (
         "Graham et al. 2016 (SHARP)",
         constraint="switches that reduce",
         keeps_order="root 0",
+        from_topology=tree_of_switches,
     ),
 )

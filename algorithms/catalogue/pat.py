@@ -12,6 +12,7 @@ import numpy as np
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
+from algorithms.compose import is_power_of_two
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
@@ -46,7 +47,7 @@ def pat_messages(ranks: int, aggregation: int | None = None) -> list[list[int]]:
     >>> pat_messages(8, 1)
     [[4], [6], [7], [5], [2], [3], [1]]
     """
-    if aggregation is not None and not _is_power_of_two(aggregation):
+    if aggregation is not None and not is_power_of_two(aggregation):
         raise ScheduleError(f"aggregation must be a power of two, found {aggregation!r}", ("aggregation",))
     widest = 1 << max(0, ranks // 2 - 1).bit_length()
     parts = widest if aggregation is None else min(aggregation, widest)
@@ -54,10 +55,6 @@ def pat_messages(ranks: int, aggregation: int | None = None) -> list[list[int]]:
     spread = [range(part << k, ranks, part << (k + 1)) for k in reversed(range(parts.bit_length() - 1))]
     inside = [range(offset, ranks, part) for offset in _depth_first(part)]
     return [list(message) for message in (*spread, *inside) if message]
-
-
-def _is_power_of_two(number: int) -> bool:
-    return type(number) is int and number > 0 and number.bit_count() == 1
 
 
 def _depth_first(size: int) -> list[int]:
@@ -114,7 +111,7 @@ def pat_rounds(kind: str, ranks: int, size: int, aggregation: int | None = None)
 
 def pat_totals(kind: str, ranks: int, aggregation: int | None = None) -> Totals:
     """As many messages a rank as steps; as few bytes as can be."""
-    return Totals(ranks * len(pat_messages(ranks, aggregation)), Fraction(0)) + least(kind, ranks)
+    return least(kind, ranks, ranks * len(pat_messages(ranks, aggregation)))
 
 
 PAT: Final = (

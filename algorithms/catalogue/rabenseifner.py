@@ -13,7 +13,7 @@ from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble
 from algorithms.catalogue.halving import Order, halving_steps
 from algorithms.collective import Collective, make_collective
-from algorithms.compose import core_ranks, fold, on, then
+from algorithms.compose import core_ranks, fold, fold_players, is_power_of_two, on, then
 from algorithms.duality import dual
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step
@@ -41,10 +41,7 @@ def rabenseifner(
         the odd one after it (2 f + 2 steps), or the two swap halves, and the even one goes on with both
         (2 f + 3 steps). The vector is cut into P blocks.
     """
-    collective = make_collective(kind, ranks, size, blocks=core_ranks(ranks))
-    if ranks == core_ranks(ranks):
-        return replace(_core(ranks, order), collective=collective)
-    return _folded(collective, order, fold)
+    return _folded(make_collective(kind, ranks, size, blocks=core_ranks(ranks)), order, fold)
 
 
 def _core(p: int, order: Order) -> Schedule:
@@ -54,15 +51,13 @@ def _core(p: int, order: Order) -> Schedule:
 
 
 def _folded(collective: Collective, order: Order, how: Fold) -> Schedule:
-    if how == "mpich":
+    if how == "mpich" or is_power_of_two(collective.ranks):
         return fold(collective, lambda p: _core(p, order))
     p = core_ranks(collective.ranks)
-    rest = collective.ranks - p
-    virtual = np.arange(p)
-    players = np.where(virtual < rest, 2 * virtual, virtual + rest)
+    rest, players = collective.ranks - p, fold_players(collective.ranks, keeps="even")
     parts = [
         assemble(collective, swap_steps(p, rest)),
-        on(_core(p, order), collective, players, Lists(np.arange(p + 1), virtual)),
+        on(_core(p, order), collective, players, Lists(np.arange(p + 1), np.arange(p))),
         assemble(collective, [(players[:rest], players[:rest] + 1, _range(0, p, rest), COPY)]),
     ]
     return replace(then(parts, collective, algorithm="rabenseifner"), fallback="fold")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -127,7 +126,7 @@ def ring_totals(kind: str, ranks: int) -> Totals:
     if kind == "barrier":
         return Totals(2 * ranks * (ranks > 1), Fraction(0))
     steps = (2 if kind == "allreduce" else 1) * (ranks - 1)
-    return Totals(ranks * steps, Fraction(0)) + least(kind, ranks)
+    return least(kind, ranks, ranks * steps)
 
 
 def half_way_steps(ranks: int) -> Iterator[Step]:
@@ -176,7 +175,7 @@ def bidirectional_ring(kind: str, ranks: int, size: int) -> Schedule:
     Two ranks are each other's left and right neighbour: there it is the plain ring.
     """
     if ranks <= 2:
-        return replace(ring(kind, ranks, size), algorithm="bidirectional_ring")
+        return ring(kind, ranks, size)
     if kind == "allreduce":
         halves = make_collective(kind, ranks, size, segments=2)
         steps = [*both_ways_steps(ranks, REDUCE), *both_ways_steps(ranks, COPY)]
@@ -206,7 +205,7 @@ def bidirectional_ring_totals(kind: str, ranks: int) -> Totals:
     if ranks <= 2:
         return ring_totals(kind, ranks)
     sent = 4 * (ranks - 1) if kind == "allreduce" else 2 * (ranks // 2)
-    return Totals(ranks * sent, Fraction(0)) + least(kind, ranks)
+    return least(kind, ranks, ranks * sent)
 
 
 RINGS: Final = (

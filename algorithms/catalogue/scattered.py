@@ -20,20 +20,20 @@ from algorithms.catalogue.flat import FLAT
 from algorithms.catalogue.halving import halving_steps
 from algorithms.catalogue.rabenseifner import Fold, swap_steps
 from algorithms.collective import KINDS, Collective, make_collective
-from algorithms.compose import core_ranks, on, then
+from algorithms.compose import core_ranks, fold_players, is_power_of_two, on, then
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step
 
 
-def in_turn(parts: Sequence[Schedule], kind: str, ranks: int, size: int, name: str) -> Schedule:
+def in_turn(parts: Sequence[Schedule], kind: str, ranks: int, size: int) -> Schedule:
     """Schedules that move one vector one after the other, each cut as finely as all of them need."""
     chunks = lcm(*(part.collective.chunks for part in parts))
     if KINDS[kind].by_rank:
         collective = make_collective(kind, ranks, size, segments=chunks // ranks)
     else:
         collective = make_collective(kind, ranks, size, blocks=chunks)
-    return then([_cut(part, collective) for part in parts], collective, algorithm=name)
+    return then([_cut(part, collective) for part in parts], collective)
 
 
 def _cut(part: Schedule, collective: Collective) -> Schedule:
@@ -99,7 +99,7 @@ def scatter_allgather(kind: str, ranks: int, size: int, allgather: str = "ring")
         gather = assemble(collective, doubling_steps(ranks))
     else:
         gather = _gathering(allgather).build("allgather", ranks, size)
-    return in_turn([scatter, gather], kind, ranks, size, "scatter_allgather")
+    return in_turn([scatter, gather], kind, ranks, size)
 
 
 def _gathering(name: str) -> Algorithm:
@@ -112,7 +112,7 @@ def scatter_allgather_rounds(
     _kind: str, ranks: int, size: int, allgather: str = "ring"
 ) -> tuple[Round, ...] | None:
     """Of both parts; None for recursive doubling among N other than 2^k, where no path is always longest."""
-    if allgather == "recursive_doubling" and ranks.bit_count() != 1:
+    if allgather == "recursive_doubling" and not is_power_of_two(ranks):
         return None
     gather = _gathering(allgather).rounds("allgather", ranks, size)
     scatter = FLAT["binomial"].rounds("scatter", ranks, size)
@@ -129,7 +129,7 @@ def scatter_allgather_totals(_kind: str, ranks: int, allgather: str = "ring") ->
         alone = ranks % (2 * distance)
         messages += ranks - (alone if alone <= distance else 0)
         distance *= 2
-    return scatter + Totals(messages, Fraction(0)) + least("allgather", ranks)
+    return scatter + least("allgather", ranks, messages)
 
 
 def reduce_scatter_gather(kind: str, ranks: int, size: int, fold: Fold = "mpich") -> Schedule:
@@ -145,17 +145,15 @@ def reduce_scatter_gather(kind: str, ranks: int, size: int, fold: Fold = "mpich"
         (2 f + 2 steps).
     """
     p = core_ranks(ranks)
-    rest, virtual = ranks - p, np.arange(p)
     collective = make_collective(kind, ranks, size, blocks=p)
-    blocks = Lists(np.arange(p + 1), virtual)
-    players = np.where(virtual < rest, 2 * virtual, virtual + rest)
+    blocks, players = Lists(np.arange(p + 1), np.arange(p)), fold_players(ranks, keeps="even")
     parts = [
-        assemble(collective, _handed_over(p, rest, fold)),
+        assemble(collective, _handed_over(p, ranks - p, fold)),
         on(assemble(make_collective("reduce_scatter", p, p), halving_steps(p)), collective, players, blocks),
         on(FLAT["binomial"].build("gather", p, p), collective, players, blocks),
     ]
     schedule = then(parts, collective, algorithm="reduce_scatter_gather")
-    return replace(schedule, fallback="fold" if rest else None)
+    return replace(schedule, fallback=None if is_power_of_two(ranks) else "fold")
 
 
 def _handed_over(p: int, rest: int, how: Fold) -> Iterator[Step]:
@@ -200,7 +198,7 @@ SCATTERED: Final = (
         scatter_allgather_totals,
         "L = ceil(log2 N): (L + N - 1) alpha + 2 (N-1)/N M/beta; with recursive doubling (L + log2 N) alpha",
         "full_mesh",
-        "Barnett, Shuler, van de Geijn, Gupta, Payne and Watts 1994",
+        "Barnett et al. 1994",
     ),
     Algorithm(
         "reduce_scatter_gather",

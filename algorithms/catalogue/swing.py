@@ -1,4 +1,4 @@
-"""Swing (De Sensi, Bonato, Saam and Hoefler, NSDI 2024): exchanges that swing from side to side of a torus.
+"""Swing (De Sensi, Bonato, Saam and Hoefler 2024): exchanges that swing from side to side of a torus.
 
 An even rank exchanges in step s with the one rho(s) = 1, -1, 3, -5, 11, ... places on, an odd one with the
 one so far back. In D dimensions step s goes along dimension s mod D, as its step s // D.
@@ -6,11 +6,10 @@ one so far back. In D dimensions step s goes along dimension s mod D, as its ste
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import prod
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -25,12 +24,15 @@ from algorithms.catalogue.swing_peers import (
 )
 from algorithms.catalogue.torus import Copies, merged, phase_rounds, port_rounds, torus_copies, torus_dims
 from algorithms.collective import Collective, make_collective
-from algorithms.compose import core_ranks, fold, on, then, together
+from algorithms.compose import core_ranks, fold, is_power_of_two, on, then, together
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, Lists, Schedule, Step
 from topologies.quantities import Count
+
+if TYPE_CHECKING:
+    from topologies.topology import Topology
 
 Variant = Literal["bandwidth", "latency"]
 
@@ -89,10 +91,24 @@ def _checked(kind: str, ranks: int, variant: Variant, dims: Sequence[int] | None
         raise ScheduleError(f"only an allreduce moves whole vectors, not a {kind}", ("variant",))
     sizes = torus_dims(ranks, dims)
     for size in sizes if len(sizes) > 1 else ():
-        if size % 2 or (variant == "latency" and size.bit_count() > 1):
+        if not _fits(size, variant):
             wanted = "powers of two" if variant == "latency" else "even"
             raise ScheduleError(f"swing needs dims that are {wanted}, found {size}", ("dims",))
     return sizes
+
+
+def _fits(size: int, variant: Variant) -> bool:
+    """Whether one of several dimensions may have so many ranks."""
+    return is_power_of_two(size) if variant == "latency" else size % 2 == 0
+
+
+def dims_that_fit(
+    topology: Topology, options: Mapping[str, Any], _placement: Sequence[int] | None
+) -> dict[str, Any]:
+    """The dimensions of a torus if all of them fit; elsewhere all ranks are one line."""
+    variant = options.get("variant", "bandwidth")
+    fits = topology.kind == "torus" and all(_fits(size, variant) for size in topology.dims)
+    return {"dims": topology.dims} if fits else {}
 
 
 def _gather(collective: Collective, dims: Sequence[int], ways: Sequence[tuple[int, int]]) -> Schedule:
@@ -143,8 +159,6 @@ def _latency(collective: Collective, dims: Sequence[int], ways: Sequence[tuple[i
         steps = exchange_steps([swing_peers(dims if p == prod(dims) else [p], *way) for way in ways])
         return assemble(shares, steps, algorithm="swing")
 
-    if collective.ranks.bit_count() == 1:
-        return replace(core(collective.ranks), collective=collective)
     return fold(collective, core)
 
 
@@ -236,7 +250,7 @@ def swing_totals(
     messages = count * (ranks - 1) * (ranks - 2).bit_length() + 2 * (ranks - 1)
     if not odd:
         messages = count * ranks * len(swing_turns(sizes))
-    return Totals((2 if kind == "allreduce" else 1) * messages, Fraction(0)) + least(kind, ranks)
+    return least(kind, ranks, (2 if kind == "allreduce" else 1) * messages)
 
 
 SWING: Final = (
@@ -251,5 +265,6 @@ SWING: Final = (
         "full_mesh",
         "De Sensi, Bonato, Saam and Hoefler 2024",
         constraint="any N, several dims even; whole vectors N = 2^k, fold elsewhere",
+        from_topology=dims_that_fit,
     ),
 )

@@ -1,7 +1,7 @@
 """Exchanges that swing from side to side, of which Swing and Bine trees are made.
 
 In step s rank r exchanges with r + rho(s) where r is even, and with r - rho(s) where it is odd;
-rho(s) = (1 - (-2)^(s + 1)) / 3 = 1, -1, 3, -5, 11, ... (De Sensi et al. 2024).
+rho(s) = (1 - (-2)^(s + 1)) / 3 = 1, -1, 3, -5, 11, ... (De Sensi, Bonato, Saam and Hoefler 2024).
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Themis: each chunk of the vector goes through the dimensions in an order of its own.
-
-Rashidi, Won, Srinivasan, Sridharan and Krishna 2022.
-"""
+"""Themis (Rashidi et al. 2022): each chunk of the vector goes through the dimensions in its own order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm, prod
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
+from algorithms.catalogue.grid import grid_dims, names_by_dim
 from algorithms.catalogue.hierarchical import hierarchical, hierarchical_rounds, hierarchical_totals
 from algorithms.collective import make_collective
 from algorithms.compose import beside, on, then
@@ -24,6 +22,8 @@ from topologies.quantities import Count, Ratio
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from topologies.topology import Topology
 
 CHUNKS: Final = 4
 """Chunks into which the vector is cut unless something else is asked for."""
@@ -97,22 +97,20 @@ def themis(
     ScheduleError
         If the dimensions do not multiply to N, or an option does not fit them.
     """
-    sizes = [1] if dims is None else list(dims)
-    orders = _orders(kind, ranks, dims, chunks, weights)
-    names = _names(sizes, algorithms)
+    lanes = _lanes(kind, ranks, dims, algorithms, chunks, weights)
     parts = [
-        [hierarchical(phase, ranks, ranks, *_in_order(order, sizes, names)) for phase in phases(kind)]
-        for order in orders
+        [hierarchical(phase, ranks, ranks, lane.dims, lane.algorithms) for phase in phases(kind)]
+        for lane in lanes
     ]
-    pieces = lcm(*(part.collective.chunks // ranks for lane in parts for part in lane))
+    pieces = lcm(*(part.collective.chunks // ranks for halves in parts for part in halves))
     collective = make_collective(kind, ranks, size, segments=chunks * pieces)
-    lanes = []
-    for number, (lane, order) in enumerate(zip(parts, orders, strict=True)):
-        players = _players(sizes, order)
-        sets = [_chunk_sets(part, players, number, pieces, chunks * pieces) for part in lane]
-        played = [on(p, collective, players, own) for p, own in zip(lane, sets, strict=True)]
-        lanes.append(then(played, collective))
-    return beside(lanes, collective, algorithm="themis")
+    played, sizes = [], grid_dims(ranks, dims)
+    for number, (halves, lane) in enumerate(zip(parts, lanes, strict=True)):
+        players = _players(sizes, lane.order)
+        sets = [_chunk_sets(part, players, number, pieces, chunks * pieces) for part in halves]
+        on_ranks = [on(part, collective, players, own) for part, own in zip(halves, sets, strict=True)]
+        played.append(then(on_ranks, collective))
+    return beside(played, collective, algorithm="themis")
 
 
 def phases(kind: str) -> tuple[str, ...]:
@@ -120,37 +118,42 @@ def phases(kind: str) -> tuple[str, ...]:
     return ("reduce_scatter", "allgather") if kind == "allreduce" else (kind,)
 
 
-def _in_order(order: tuple[int, ...], *lists: list[Any]) -> list[list[Any]]:
-    return [[members[i] for i in order] for members in lists]
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """Of one chunk the order of the dimensions, and their sizes and algorithms in that order."""
+
+    order: tuple[int, ...]
+    dims: tuple[int, ...]
+    algorithms: tuple[str, ...]
 
 
-def _names(dims: list[int], algorithms: Sequence[str] | None) -> list[str]:
-    names = ["ring"] * len(dims) if algorithms is None else list(algorithms)
-    if len(names) != len(dims):
-        raise ScheduleError(
-            f"{len(dims)} dims need {len(dims)} algorithms, found {len(names)}", ("algorithms",)
-        )
-    return names
-
-
-def _orders(
-    kind: str, ranks: int, dims: Sequence[int] | None, chunks: int, weights: Sequence[float] | None
-) -> list[tuple[int, ...]]:
-    if dims is None:
-        raise ScheduleError("themis needs dims, e.g. [4, 2]", ("dims",))
-    if prod(dims) != ranks or min(dims, default=0) < 1:
-        raise ScheduleError(f"dims {list(dims)} do not multiply to {ranks} ranks", ("dims",))
+def _lanes(
+    kind: str,
+    ranks: int,
+    dims: Sequence[int] | None,
+    algorithms: Sequence[str] | None,
+    chunks: int,
+    weights: Sequence[float] | None,
+) -> list[_Lane]:
+    sizes = grid_dims(ranks, dims)
     if chunks < 1:
         raise ScheduleError(f"there is at least 1 chunk, found {chunks}", ("chunks",))
-    if weights is not None and len(weights) != len(dims):
-        raise ScheduleError(f"{len(dims)} dims need {len(dims)} weights, found {len(weights)}", ("weights",))
-    for i, weight in enumerate(weights or ()):
+    weights = [1.0] * len(sizes) if weights is None else weights
+    if len(weights) != len(sizes):
+        raise ScheduleError(
+            f"{len(sizes)} dims need {len(sizes)} weights, found {len(weights)}", ("weights",)
+        )
+    for i, weight in enumerate(weights):
         if not 0 < weight < float("inf"):
             raise ScheduleError(f"a weight is positive and finite, found {weight}", ("weights", i))
-    return dimension_orders(kind, dims, chunks, weights or [1.0] * len(dims))
+    names = names_by_dim(sizes, algorithms, "ring")
+    return [
+        _Lane(order, tuple(sizes[i] for i in order), tuple(names[i] for i in order))
+        for order in dimension_orders(kind, sizes, chunks, weights)
+    ]
 
 
-def _players(dims: list[int], order: tuple[int, ...]) -> NDArray[np.int64]:
+def _players(dims: tuple[int, ...], order: tuple[int, ...]) -> NDArray[np.int64]:
     """The rank of each number in a grid whose dimensions are counted in another order."""
     grid = np.arange(prod(dims)).reshape(dims[::-1])
     axes = [len(dims) - 1 - i for i in order]
@@ -176,15 +179,13 @@ def themis_rounds(
     weights: Sequence[Ratio] | None = None,
 ) -> tuple[Round, ...] | None:
     """Rounds of the chunk that takes the most steps; the chunks meet on the links, so they tell no time."""
-    sizes = [1] if dims is None else list(dims)
-    names = _names(sizes, algorithms)
-    lanes = []
-    for order in _orders(kind, ranks, dims, chunks, weights):
-        forms = [hierarchical_rounds(p, ranks, size, *_in_order(order, sizes, names)) for p in phases(kind)]
+    every = []
+    for lane in _lanes(kind, ranks, dims, algorithms, chunks, weights):
+        forms = [hierarchical_rounds(p, ranks, size, lane.dims, lane.algorithms) for p in phases(kind)]
         if any(form is None for form in forms):
             return None
-        lanes.append([turn for form in forms if form for turn in form])
-    return tuple(replace(turn, sent=turn.sent / chunks) for turn in max(lanes, key=steps_of))
+        every.append([turn for form in forms if form for turn in form])
+    return tuple(replace(turn, sent=turn.sent / chunks) for turn in max(every, key=steps_of))
 
 
 def themis_totals(
@@ -196,14 +197,24 @@ def themis_totals(
     weights: Sequence[Ratio] | None = None,
 ) -> Totals:
     """Of each chunk what a hierarchical collective in its order sends."""
-    sizes = [1] if dims is None else list(dims)
-    names = _names(sizes, algorithms)
     total = Totals(0, Fraction(0))
-    for order in _orders(kind, ranks, dims, chunks, weights):
+    for lane in _lanes(kind, ranks, dims, algorithms, chunks, weights):
         for phase in phases(kind):
-            part = hierarchical_totals(phase, ranks, *_in_order(order, sizes, names))
-            total += part * Fraction(1, chunks)
+            part = hierarchical_totals(phase, ranks, lane.dims, lane.algorithms)
+            total += part.scaled(bytes=Fraction(1, chunks))
     return total
+
+
+def dims_and_weights(
+    topology: Topology, options: Mapping[str, Any], _placement: Sequence[int] | None
+) -> dict[str, Any]:
+    """The topology's own dimensions, and the bandwidth of a rank on each level where they are its levels."""
+    dims = options.get("dims", topology.dims)
+    if len(dims) != len(topology.levels):
+        return {"dims": dims}
+    links = topology.links
+    total = np.bincount(links.level, weights=links.bandwidth, minlength=len(topology.levels))
+    return {"dims": dims, "weights": tuple((total / topology.ranks).tolist())}
 
 
 THEMIS: Final = (
@@ -217,5 +228,6 @@ THEMIS: Final = (
         "",
         "Rashidi et al. 2022 (Themis)",
         constraint="N = p_0 p_1 ...",
+        from_topology=dims_and_weights,
     ),
 )

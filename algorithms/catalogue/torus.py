@@ -5,36 +5,37 @@ Rank r of p_0 x p_1 x ... has the coordinates (r mod p_0, r // p_0 mod p_1, ...)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
-from math import prod
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from algorithms.errors import ScheduleError
+from algorithms.catalogue.grid import grid_dims
 from algorithms.rounds import Round
+
+if TYPE_CHECKING:
+    from topologies.topology import Topology
 
 Copies = Literal["one", "all"]
 
 
 def torus_dims(ranks: int, dims: Sequence[int] | None) -> tuple[int, ...]:
-    """p_0, p_1, ... without those that are 1; (N,) where none are given.
-
-    Raises
-    ------
-    ScheduleError
-        If they do not multiply to N.
+    """As `grid_dims`, without those that are 1.
 
     Examples
     --------
     >>> torus_dims(8, [4, 1, 2]), torus_dims(8, None), torus_dims(1, None)
     ((4, 2), (8,), ())
     """
-    sizes = [ranks] if dims is None else list(dims)
-    if prod(sizes) != ranks or min(sizes, default=0) < 1:
-        raise ScheduleError(f"dims {sizes} do not multiply to {ranks} ranks", ("dims",))
-    return tuple(size for size in sizes if size > 1)
+    return tuple(size for size in grid_dims(ranks, dims) if size > 1)
+
+
+def dims_of_torus(
+    topology: Topology, _options: Mapping[str, Any], _placement: Sequence[int] | None
+) -> dict[str, Any]:
+    """The dimensions of a torus; nothing of other topologies."""
+    return {"dims": topology.dims} if topology.kind == "torus" else {}
 
 
 def torus_copies(dims: Sequence[int], copies: Copies) -> list[tuple[int, int]]:

@@ -20,7 +20,7 @@ from algorithms.catalogue.ring import (
     bidirectional_ring_rounds,
     bidirectional_ring_totals,
 )
-from algorithms.catalogue.torus import Copies, phase_rounds, torus_copies, torus_dims
+from algorithms.catalogue.torus import Copies, dims_of_torus, phase_rounds, torus_copies, torus_dims
 from algorithms.collective import make_collective
 from algorithms.compose import then
 from algorithms.duality import dual
@@ -70,7 +70,7 @@ def bucket(
     mirror = assemble(scatter, bucket_steps(sizes, [(start, -way) for start, way in walks]))
     gather = dual(mirror, make_collective("allgather", ranks, size, segments=len(walks)))
     if kind == "allgather":
-        return replace(gather, algorithm="bucket")
+        return gather
     both = make_collective(kind, ranks, size, segments=len(walks))
     return then([reduced, gather], both, algorithm="bucket")
 
@@ -142,15 +142,15 @@ def bucket_totals(kind: str, ranks: int, dims: Sequence[int] | None = None, copi
     """A message a copy, rank and step; as few bytes as can be."""
     sizes = torus_dims(ranks, dims)
     steps = (2 if kind == "allreduce" else 1) * sum(p - 1 for p in sizes)
-    return Totals(len(torus_copies(sizes, copies)) * ranks * steps, Fraction(0)) + least(kind, ranks)
+    return least(kind, ranks, len(torus_copies(sizes, copies)) * ranks * steps)
 
 
 def hamiltonian_cycles(dims: Sequence[int]) -> NDArray[np.int64] | None:
     """Two cycles through all ranks of a torus r x c that share no link, as orders of the ranks.
 
-    They exist for any r, c > 2; these ones where r = c k and gcd(r, c - 1) = 1 (De Sensi et al. 2024,
-    2.3.1). The first takes c - 1 steps along a row, then one down; the second c - 1 steps down, then
-    one along the row, which are the links that the first leaves.
+    They exist for any r, c > 2; these ones where r = c k and gcd(r, c - 1) = 1 (De Sensi,
+    Bonato, Saam and Hoefler 2024, 2.3.1). The first takes c - 1 steps along a row, then one down; the
+    second c - 1 steps down, then one along the row, which are the links that the first leaves.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def hamiltonian_rings(kind: str, ranks: int, size: int, dims: Sequence[Count] | 
     if cycles is None:
         instead = bidirectional_ring(kind, ranks, size)
         fallback = "bidirectional_ring" if ranks > 1 else None
-        return replace(instead, algorithm="hamiltonian_rings", fallback=fallback)
+        return replace(instead, fallback=fallback)
     orders = np.concatenate([cycles, cycles[:, ::-1]])
     scatter = make_collective("reduce_scatter", ranks, size, segments=4)
     reduced = assemble(scatter, hamiltonian_steps(orders), algorithm="hamiltonian_rings")
@@ -220,7 +220,7 @@ def hamiltonian_rings(kind: str, ranks: int, size: int, dims: Sequence[Count] | 
     backwards = assemble(scatter, hamiltonian_steps(orders[:, ::-1]))
     gather = dual(backwards, make_collective("allgather", ranks, size, segments=4))
     if kind == "allgather":
-        return replace(gather, algorithm="hamiltonian_rings")
+        return gather
     both = make_collective(kind, ranks, size, segments=4)
     return then([reduced, gather], both, algorithm="hamiltonian_rings")
 
@@ -241,7 +241,7 @@ def hamiltonian_totals(kind: str, ranks: int, dims: Sequence[int] | None = None)
     if hamiltonian_cycles(torus_dims(ranks, dims)) is None:
         return bidirectional_ring_totals(kind, ranks)
     steps = (2 if kind == "allreduce" else 1) * (ranks - 1)
-    return Totals(4 * ranks * steps, Fraction(0)) + least(kind, ranks)
+    return least(kind, ranks, 4 * ranks * steps)
 
 
 TORUS_RINGS: Final = (
@@ -255,6 +255,7 @@ TORUS_RINGS: Final = (
         "torus",
         "Sack and Gropp 2012; Jain and Sabharwal 2010",
         constraint="N = p_0 p_1 ...; default one dimension, the ring",
+        from_topology=dims_of_torus,
     ),
     Algorithm(
         "hamiltonian_rings",
@@ -264,7 +265,8 @@ TORUS_RINGS: Final = (
         hamiltonian_totals,
         "(N-1)(alpha + M/4N/beta + M/N/gamma); allreduce twice, the second time without gamma",
         "torus",
-        "De Sensi, Bonato, Saam and Hoefler 2024, 2.3.1",
+        "De Sensi, Bonato, Saam and Hoefler 2024 (2.3.1)",
         constraint="dims c and c k with gcd(c k, c-1) = 1, c > 2; else the bidirectional ring",
+        from_topology=dims_of_torus,
     ),
 )

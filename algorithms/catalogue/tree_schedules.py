@@ -15,7 +15,7 @@ from algorithms.collective import make_collective
 from algorithms.compose import on, then
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
-from algorithms.rounds import Round, Totals
+from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step
 from algorithms.variation import MOST_CHANNELS, segmented
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WHOLE: Final = ("broadcast", "reduce")
 """Collectives of which every message is the whole vector."""
 
-OPEN_MPI: Final = "Pjesivac-Grbovic, Angskun, Bosilca, Fagg, Gabriel and Dongarra 2007 (Open MPI)"
+OPEN_MPI: Final = "Pjesivac-Grbovic et al. 2007 (Open MPI)"
 
 
 def broadcast_steps(tree: Tree, segments: int = 1) -> Iterator[Step]:
@@ -139,9 +139,6 @@ def tree_totals(kind: str, ranks: int, hops: int, segments: int = 1) -> Totals:
         Parts of each message.
     """
     messages = (ranks - 1) * segments
-    if kind == "barrier":
-        return Totals(2 * messages, Fraction(0))
     if kind in ("scatter", "gather"):
         return Totals(messages, Fraction(hops, ranks))
-    others = Fraction(ranks - 1)
-    return Totals(messages, others, others if kind == "reduce" else Fraction(0))
+    return least(kind, ranks, 2 * messages if kind == "barrier" else messages)

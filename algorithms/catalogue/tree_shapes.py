@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from algorithms.catalogue.radix import strides
 from algorithms.errors import ScheduleError
 
 if TYPE_CHECKING:
@@ -92,29 +93,6 @@ def linear_tree(ranks: int, root: int = 0, *, upwards: bool = False) -> Tree:
     rank = np.arange(ranks)
     order = np.where(rank < root, root - rank, rank)
     return grow(np.full(ranks, root), -order if upwards else order, root)
-
-
-def strides(ranks: int, radix: int) -> list[int]:
-    """1, radix, radix^2, ... below N.
-
-    Raises
-    ------
-    ScheduleError
-        If the radix is less than 2.
-
-    Examples
-    --------
-    >>> strides(9, 2)
-    [1, 2, 4, 8]
-    """
-    if radix < 2:
-        raise ScheduleError(f"a radix is 2 or more, found {radix}", ("radix",))
-    powers = []
-    power = 1
-    while power < ranks:
-        powers.append(power)
-        power *= radix
-    return powers
 
 
 def knomial_tree(ranks: int, radix: int = 2) -> Tree:

@@ -10,8 +10,7 @@ import numpy as np
 
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble
-from algorithms.catalogue.binary_trees import BINARY_TREES
-from algorithms.catalogue.double_tree import DOUBLE_TREE
+from algorithms.catalogue.radix import strides
 from algorithms.catalogue.tree_schedules import (
     OPEN_MPI,
     WHOLE,
@@ -26,7 +25,6 @@ from algorithms.catalogue.tree_shapes import (
     chain_tree,
     knomial_tree,
     linear_tree,
-    strides,
     subtree_sizes,
 )
 from algorithms.collective import make_collective
@@ -100,11 +98,11 @@ def linear_sync_rounds(_kind: str, ranks: int, size: int) -> tuple[Round, ...]:
 
 def linear_sync_totals(kind: str, ranks: int) -> Totals:
     """Three messages for every rank but the root."""
-    return Totals(3 * (ranks - 1), Fraction(0)) + least(kind, ranks)
+    return least(kind, ranks, 3 * (ranks - 1))
 
 
 def knomial(kind: str, ranks: int, size: int, radix: Count = 4, segments: int = 1) -> Schedule:
-    """K-nomial tree: the root serves (k - 1) times k^i ranks away, for every power of k below N.
+    """K-nomial tree: the root serves the ranks j k^i with j = 1, ..., k - 1, for every k^i below N.
 
     Parameters
     ----------
@@ -252,6 +250,4 @@ TREES: Final = (
         OPEN_MPI,
         keeps_order="root 0",
     ),
-    *BINARY_TREES,
-    *DOUBLE_TREE,
 )

@@ -11,6 +11,7 @@ import click
 from simulator.commands.shared import console
 
 if TYPE_CHECKING:
+    from simulator.scenario.plan_models import PlanScenario
     from simulator.scenario.plan_run import PlanResult
     from simulator.scenario.sheets import Sheet
 
@@ -37,8 +38,15 @@ def with_forms(command: Command) -> Command:
     """Give a subcommand its --format and --json."""
     command = click.option("--json", "as_json", is_flag=True, help="Short for --format json.")(command)
     return click.option(
-        "--format", "form", type=click.Choice(FORMS), default="text", show_default=True, help="What to print."
+        "--format", "form", type=click.Choice(FORMS), help="What to print; text where it does not say."
     )(command)
+
+
+def chosen(form: str | None, as_json: bool) -> str:
+    """The form that --format and --json ask for, which must not be two."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"found both --json and --format {form}")
+    return "json" if as_json else form or "text"
 
 
 def _numbers(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, int] | None:
@@ -51,18 +59,20 @@ def _numbers(_context: click.Context, _option: click.Parameter, text: str | None
         if name.strip() not in SYMBOLS or not number.strip().isdecimal() or not int(number):
             known = ", ".join(SYMBOLS)
             raise click.BadParameter(f'found "{word}", expected e.g. L=80 with one of {known}')
+        if name.strip() in numbers:
+            raise click.BadParameter(f"found {name.strip()} twice")
         numbers[name.strip()] = int(number)
     return numbers
 
 
 @llm.command()
 @in_forms
-def memory(file: Path, form: str, as_json: bool) -> None:
+def memory(file: Path, form: str | None, as_json: bool) -> None:
     """Count what a rank of every pipeline stage holds, and say what no longer fits."""
     from simulator.scenario.memory_tables import memory_json, memory_sheet, plan_lines, verdict
 
-    result = worked_out(file)
-    if as_json or form == "json":
+    form, result = chosen(form, as_json), worked_out(file)
+    if form == "json":
         click.echo(memory_json(result), nl=False)
         return
     print_sheets([memory_sheet(result.memory)], form, before=list(plan_lines(result)))
@@ -83,7 +93,7 @@ def memory(file: Path, form: str, as_json: bool) -> None:
     "--ranks", type=click.IntRange(2, 64), default=8, show_default=True, help="N to count bytes on."
 )
 def states(
-    file: Path | None, form: str, as_json: bool, at: dict[str, int] | None, element: int, ranks: int
+    file: Path | None, form: str | None, as_json: bool, at: dict[str, int] | None, element: int, ranks: int
 ) -> None:
     """Print the states of variables, what turns one into another, and every strategy's.
 
@@ -91,15 +101,21 @@ def states(
     be: in L layers, B tokens, I inputs, O outputs (or D of both), N ranks, k experts a token, and M bytes
     of a variable.
     """
-    from simulator.scenario.state_tables import plan_sheets, seed_sheets, sheets_json
+    from simulator.llm.errors import ModelError
+    from simulator.scenario.plan_state_tables import plan_sheets
+    from simulator.scenario.state_tables import seed_sheets, sheets_json
 
+    form = chosen(form, as_json)
     if file is None:
-        sheets = seed_sheets(ranks, at, element)
+        try:
+            sheets = seed_sheets(ranks, at, element)
+        except ModelError as error:
+            raise click.BadParameter(error.message, param_hint="--at") from None
     elif at is not None:
         raise click.UsageError("--at is for the tables without a FILE; a plan has its own numbers")
     else:
-        sheets = plan_sheets(worked_out(file).scenario.parallel)
-    if as_json or form == "json":
+        sheets = plan_sheets(laid_out(file))
+    if form == "json":
         click.echo(sheets_json(sheets), nl=False)
     else:
         print_sheets(sheets, form)
@@ -107,7 +123,7 @@ def states(
 
 @llm.command()
 @in_forms
-def traffic(file: Path, form: str, as_json: bool) -> None:
+def traffic(file: Path, form: str | None, as_json: bool) -> None:
     """Count what every group of ranks sends in a step, and over which level of the topology."""
     from simulator.scenario.traffic_run import work_out_traffic
     from simulator.scenario.traffic_tables import (
@@ -117,13 +133,23 @@ def traffic(file: Path, form: str, as_json: bool) -> None:
         traffic_verdict,
     )
 
-    result = work_out_traffic(one_file(file))
-    if as_json or form == "json":
+    form, result = chosen(form, as_json), work_out_traffic(one_file(file))
+    if form == "json":
         click.echo(traffic_json(result), nl=False)
         return
     print_sheets(traffic_sheets(result), form, before=list(traffic_lines(result)))
     if form != "csv":
         click.echo(traffic_verdict(result))
+
+
+def laid_out(file: Path) -> PlanScenario:
+    """The plan of a file, held against its topology; nothing of it is counted."""
+    from simulator.scenario.plan_load import load_plan
+    from simulator.scenario.plan_run import plan_topology
+
+    scenario = load_plan(one_file(file))
+    plan_topology(scenario)
+    return scenario
 
 
 def worked_out(file: Path) -> PlanResult:

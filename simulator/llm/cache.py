@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from simulator.llm.fit import sequence_of
+from simulator.llm.fit import tokens_at_once
 from simulator.llm.model import Model
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
 
@@ -46,7 +46,7 @@ def working_bytes(model: Model, parallel: Parallel, batch: Batch, plan: MemoryPl
 
     An estimate: it counts no scratch space of kernels, and logits of the last token only.
     """
-    tokens = Fraction(batch.micro * (batch.chunk or sequence_of(model, batch)), parallel.cp)
+    tokens = tokens_at_once(model, parallel, batch, plan)
     queries = Fraction(model.query_width, parallel.tp)
     keys = Fraction(2 * model.kv_heads * model.head_size, min(parallel.tp, model.kv_heads))
     inner = Fraction((2 if model.gated else 1) * model.ffn, parallel.tp)

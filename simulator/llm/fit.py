@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import accumulate
 
 from simulator.llm.errors import ModelError
 from simulator.llm.model import Model
-from simulator.llm.plan import Batch, Parallel
+from simulator.llm.plan import Batch, MemoryPlan, Parallel
+from simulator.llm.traffic_plan import TrafficPlan
 
 
 def sequence_of(model: Model, batch: Batch) -> int:
@@ -48,7 +50,23 @@ def chunks_of(model: Model, parallel: Parallel) -> tuple[range, ...]:
     return tuple(range(end - size, end) for end, size in zip(accumulate(split), split, strict=True))
 
 
-def check_fit(model: Model, parallel: Parallel, batch: Batch) -> None:
+def tokens_at_once(model: Model, parallel: Parallel, batch: Batch, memory: MemoryPlan) -> Fraction:
+    """Tokens of a micro-batch that go through a tensor parallel group at once.
+
+    Under ring attention all ranks of a context parallel group work on a single token together.
+    """
+    whole = sequence_of(model, batch)
+    length = whole if memory.phase == "training" else batch.chunk or whole
+    return Fraction(batch.micro * length, 1 if length == 1 else parallel.cp)
+
+
+def check_fit(
+    model: Model,
+    parallel: Parallel,
+    batch: Batch,
+    memory: MemoryPlan | None = None,
+    traffic: TrafficPlan | None = None,
+) -> None:
     """Refuse a plan that the model or the batch cannot be cut by.
 
     Raises
@@ -56,11 +74,17 @@ def check_fit(model: Model, parallel: Parallel, batch: Batch) -> None:
     ModelError
         With the first reason.
     """
-    for error in misfits(model, parallel, batch):
+    for error in misfits(model, parallel, batch, memory, traffic):
         raise error
 
 
-def misfits(model: Model, parallel: Parallel, batch: Batch) -> Iterator[ModelError]:
+def misfits(
+    model: Model,
+    parallel: Parallel,
+    batch: Batch,
+    memory: MemoryPlan | None = None,
+    traffic: TrafficPlan | None = None,
+) -> Iterator[ModelError]:
     """Find every reason why a plan cannot be laid out, with the path of what is to blame."""
     yield from _tensor_misfits(model, parallel)
     yield from _expert_misfits(model, parallel)
@@ -70,6 +94,9 @@ def misfits(model: Model, parallel: Parallel, batch: Batch) -> Iterator[ModelErr
     except ModelError as error:
         yield error
     yield from _batch_misfits(parallel, batch)
+    yield from _chunk_misfits(parallel, batch, sequence_of(model, batch), memory)
+    if traffic is not None and traffic.node is not None:
+        yield from _machine_misfits(parallel, traffic, traffic.node)
 
 
 def _tensor_misfits(model: Model, parallel: Parallel) -> Iterator[ModelError]:
@@ -112,9 +139,59 @@ def _sequence_misfits(model: Model, parallel: Parallel, sequence: int) -> Iterat
     elif parallel.sp and sequence // cp % tp:
         message = f"tp of {tp} does not divide the {sequence // cp} tokens of a rank"
         yield ModelError(message, ("parallel", "sp"))
-    if parallel.cp_kind == "ulysses" and model.heads % (tp * cp):
-        message = f"ulysses: tp x cp of {tp * cp} does not divide {model.heads} heads"
-        yield ModelError(message, ("parallel", "cp"))
+    if parallel.cp_kind == "ulysses" and cp > 1:
+        yield from _ulysses_misfits(model, tp * cp)
+
+
+def _ulysses_misfits(model: Model, ranks: int) -> Iterator[ModelError]:
+    at = ("parallel", "cp")
+    if model.heads % ranks:
+        yield ModelError(f"ulysses: tp x cp of {ranks} does not divide {model.heads} heads", at)
+    if model.latent is None and model.kv_heads % ranks and ranks % model.kv_heads:
+        what = f"{model.kv_heads} heads of keys and values"
+        yield ModelError(f"ulysses: tp x cp of {ranks} neither divides nor is a multiple of {what}", at)
+
+
+def _chunk_misfits(
+    parallel: Parallel, batch: Batch, sequence: int, memory: MemoryPlan | None
+) -> Iterator[ModelError]:
+    """What goes through at once must be cut as the sequence is; one token is worked on by a whole ring."""
+    chunk, at = batch.chunk, ("batch", "chunk")
+    if chunk is None:
+        return
+    if memory is not None and memory.phase == "training":
+        yield ModelError("training works on whole sequences; chunk is for inference", at)
+        return
+    if chunk > sequence:
+        yield ModelError(f"{chunk} tokens at once are more than the {sequence} of a sequence", at)
+    shared = 1 if chunk == 1 and parallel.cp_kind == "ring" else parallel.cp
+    if chunk % shared:
+        yield ModelError(f"cp of {shared} does not divide {_tokens(chunk)} at once", at)
+    elif parallel.sp and chunk // shared % parallel.tp:
+        message = f"sp: tp of {parallel.tp} does not divide {_tokens(chunk // shared)} at once"
+        yield ModelError(message, at)
+
+
+def _tokens(count: int) -> str:
+    return f"{count} token{'' if count == 1 else 's'}"
+
+
+def _machine_misfits(parallel: Parallel, traffic: TrafficPlan, node: int) -> Iterator[ModelError]:
+    if parallel.ranks > node and parallel.ranks % node:
+        message = f"machines of {node} ranks do not divide {parallel.ranks} ranks"
+        yield ModelError(message, ("traffic", "node"))
+        return
+    machines = max(parallel.ranks // node, 1)
+    if traffic.nodes_limit is not None and traffic.nodes_limit > machines:
+        message = f"{traffic.nodes_limit} are more than the {machines} machines there are"
+        yield ModelError(message, ("traffic", "nodes_limit"))
+    if parallel.ep > 1:
+        from simulator.llm.layer_calls import near_ranks
+
+        try:
+            near_ranks(parallel, node)
+        except ModelError as error:
+            yield error
 
 
 def _batch_misfits(parallel: Parallel, batch: Batch) -> Iterator[ModelError]:

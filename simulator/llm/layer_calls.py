@@ -9,7 +9,7 @@ from typing import Final
 
 from simulator.llm.calls import Call, Group, Phase
 from simulator.llm.errors import ModelError
-from simulator.llm.fit import sequence_of
+from simulator.llm.fit import sequence_of, tokens_at_once
 from simulator.llm.model import Experts, Model
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
 from simulator.llm.traffic_plan import TrafficPlan
@@ -73,7 +73,7 @@ class Pass:
     @property
     def tokens(self) -> Fraction:
         """Tokens of a micro-batch that the ranks of a tensor parallel group work on."""
-        return Fraction(self.batch.micro * self.length, self.parallel.cp)
+        return tokens_at_once(self.model, self.parallel, self.batch, self.memory)
 
     @property
     def message(self) -> Fraction:
@@ -90,25 +90,33 @@ def layer_calls(asked: Pass, stage: int, chunks: tuple[range, ...]) -> Iterator[
     """Calls of all layers of a stage."""
     layers = [layer for chunk in chunks for layer in chunk]
     times = asked.microbatches * len(layers)
-    yield from _tensor_calls(asked, stage, 2 * times)
-    yield from _context_calls(asked, stage, times)
     experts = asked.model.experts
+    sparse = asked.microbatches * sum(map(asked.model.is_sparse, layers))
+    # under sequence parallelism the ranks of an expert gather the tokens that each was sent
+    routed = sparse if experts is not None and asked.parallel.ep > 1 and asked.parallel.sp else Fraction(0)
+    yield from _tensor_calls(asked, stage, 2 * times - routed, asked.message)
+    yield from _context_calls(asked, stage, times)
     if experts is not None:
-        sparse = sum(map(asked.model.is_sparse, layers))
-        yield from _expert_calls(asked, experts, stage, asked.microbatches * sparse)
+        shared = routed if experts.shared else Fraction(0)
+        yield from _tensor_calls(asked, stage, shared, asked.message, ", shared expert")
+        yield from _tensor_calls(asked, stage, routed, experts.active * asked.message, ", experts")
+        yield from _expert_calls(asked, experts, stage, sparse)
 
 
-def _tensor_calls(asked: Pass, stage: int, times: Fraction) -> Iterator[Call]:
+def _tensor_calls(
+    asked: Pass, stage: int, times: Fraction, size: Fraction, where: str = ""
+) -> Iterator[Call]:
     """Attention and MLP: columns, then rows, whose partial sums are added up."""
-    size, sp = asked.message, asked.parallel.sp
-    for phase, again in _phases(asked):
+    sp = asked.parallel.sp
+    for phase, pass_again in _phases(asked):
+        again = where + pass_again
         if not sp:
             yield Call(TENSOR, phase, f"layer output{again}", "allreduce", size, times, stage)
         else:
             yield Call(TENSOR, phase, f"layer input{again}", "allgather", size, times, stage)
             yield Call(TENSOR, phase, f"layer output{again}", "reduce_scatter", size, times, stage)
     if sp and asked.training and asked.plan.regather:
-        yield Call(TENSOR, "backward", "input again", "allgather", size, times, stage)
+        yield Call(TENSOR, "backward", f"input again{where}", "allgather", size, times, stage)
 
 
 def _phases(asked: Pass) -> Iterator[tuple[Phase, str]]:
@@ -170,10 +178,13 @@ def _key_value_width(asked: Pass, ranks: int) -> Fraction:
 
 
 def _expert_calls(asked: Pass, experts: Experts, stage: int, times: Fraction) -> Iterator[Call]:
-    """Tokens to their experts and back; in the backward pass the same ways the other way round."""
+    """Tokens to their experts and back; in the backward pass the same ways the other way round.
+
+    Under sequence parallelism a rank sends its part of the tokens; else each sends its copy of all.
+    """
     if asked.parallel.ep == 1:
         return
-    numbers = asked.tokens * asked.model.hidden
+    numbers = asked.tokens * asked.model.hidden / (asked.parallel.tp if asked.parallel.sp else 1)
     plan = asked.plan
     there = Fraction(plan.dispatch if plan.dispatch is not None else plan.activation)
     back = Fraction(plan.combine if plan.combine is not None else plan.activation)

@@ -15,8 +15,8 @@ from simulator.llm import activations
 from simulator.llm.cache import cache_per_token, working_bytes
 from simulator.llm.fit import check_fit, chunks_of, sequence_of
 from simulator.llm.model import Model
-from simulator.llm.parameters import Held, gathered, state_bytes, units
-from simulator.llm.pipeline import in_flight
+from simulator.llm.parameters import Held, gathered, layer_units, state_bytes, units
+from simulator.llm.pipeline import most_in_flight
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
 
 Part = Literal["reserved", "weights", "gradients", "optimizer", "cache", "gathered", "activations", "working"]
@@ -154,9 +154,10 @@ def memory(model: Model, parallel: Parallel, batch: Batch, plan: MemoryPlan) -> 
     >>> float(first.states / 2**30), float(first.parts["activations"] / 2**30)
     (45.5625, 12.3515625)
     """
-    check_fit(model, parallel, batch)
+    check_fit(model, parallel, batch, plan)
     kinds = _layer_kinds(model, parallel, batch, plan)
-    step = _Step(model, parallel, batch, plan, chunks_of(model, parallel), kinds)
+    held = layer_units(model, parallel, plan)
+    step = _Step(model, parallel, batch, plan, chunks_of(model, parallel), kinds, held)
     stages = tuple(step.stage(stage) for stage in range(parallel.pp))
     return Memory(
         model, parallel, batch, plan, batch.microbatches(parallel), stages, cache_per_token(model, plan)
@@ -195,11 +196,12 @@ class _Step:
     plan: MemoryPlan
     chunks: tuple[range, ...]
     kinds: Mapping[bool, _Layer]
+    held: Mapping[bool, Held]
 
     def stage(self, stage: int) -> StageMemory:
         """Memory of a rank of a stage."""
         chunks = self.chunks[stage :: self.parallel.pp]
-        inside = units(self.model, chunks, self.parallel, self.plan, stage)
+        inside = units(self.model, chunks, self.parallel, self.plan, stage, self.held)
         owned = sum(inside, Held())
         training = self.plan.phase == "training"
         kept = state_bytes(owned, self.plan.convention, self.parallel)
@@ -231,14 +233,9 @@ class _Step:
             sizes[0] += activations.embedding_bytes(self.model, self.parallel, **shape)
         if self.plan.count == "all" and stage == self.parallel.pp - 1:
             sizes[-1] += activations.loss_bytes(self.model, self.parallel, **shape)
-        moments = set(in_flight(self.parallel, self.batch.microbatches(self.parallel), stage))
-        return max(
-            (
-                sum((count * size for count, size in zip(counts, sizes, strict=True)), Fraction(0)),
-                Fraction(sum(counts), len(sizes)),
-            )
-            for counts in moments
-        )
+        microbatches = self.batch.microbatches(self.parallel)
+        size, alive = most_in_flight(self.parallel, microbatches, stage, sizes)
+        return size, Fraction(alive, len(sizes))
 
     def _cache(self, layers: int) -> Fraction:
         """The KV cache of the sequences that a replica serves."""

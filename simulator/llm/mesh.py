@@ -8,11 +8,10 @@ from typing import Final, TypeAlias
 
 from simulator.llm.errors import ModelError
 from simulator.llm.layouts import Layout, Mesh, Move, move
-from simulator.llm.plan import Parallel
 from simulator.llm.products import made, needed
 from simulator.llm.seed_rules import stored
 from simulator.llm.states import REPLICATED, Partitioned, State
-from simulator.llm.strategies import NEXT, SHARD, STRATEGIES, USUAL, Flow, Habits, Strategy, flows, states
+from simulator.llm.strategies import NEXT, SHARD, STRATEGIES, USUAL, Flow, Habits, Strategy, flows
 from simulator.llm.symbols import Expression, symbol, total
 
 Plan: TypeAlias = Mapping[str, Strategy]
@@ -63,13 +62,14 @@ def layouts(plan: Plan) -> Mapping[str, Layout]:
     >>> both = layouts({"tp": STRATEGIES["tp-column"], "dp": STRATEGIES["dp"]})
     >>> {name: " ".join(map(str, layout.values())) for name, layout in both.items()}
     {'X': 'R P(B)', 'W': 'P(O) R', 'Y': 'P(O) P(B)'}
+    >>> str(layouts({"dp": STRATEGIES["fsdp"]})["W"]["dp"])  # gathered from parts, and dropped again
+    'R'
     """
-    found: dict[str, dict[str, State]] = {"X": {}, "W": {}, "Y": {}}
-    for axis, strategy in plan.items():
-        one = states(strategy)
-        for variable, layout in found.items():
-            layout[axis] = one[variable][0]
-    return found
+    return {
+        "X": {axis: needed("X", strategy.splits[0]) for axis, strategy in plan.items()},
+        "W": {axis: needed("W", strategy.splits[0]) for axis, strategy in plan.items()},
+        "Y": {axis: made("Y", strategy.splits[-1]) for axis, strategy in plan.items()},
+    }
 
 
 def at_rest(strategy: Strategy, variable: str) -> State:
@@ -128,10 +128,18 @@ def mesh_traffic(plan: Plan, mesh: Mesh, habits: Habits = USUAL, *, training: bo
     return total(found.total for found in every if training or found.flow.phase == "forward")
 
 
-def mesh_stored(plan: Plan, mesh: Mesh) -> dict[str, Expression]:
+def mesh_stored(plan: Plan, mesh: Mesh, *, prefetch: int = 0, stays: bool = False) -> dict[str, Expression]:
     """Elements of X, W and Y that all ranks hold at most in inference.
 
-    Every axis multiplies what one rank would hold by how often its ranks hold it together.
+    Every axis multiplies what one rank would hold by how often its ranks hold it together. Each
+    stage of a pipeline gathers layers of its own.
+
+    Parameters
+    ----------
+    prefetch : int
+        Layers whose weights FSDP has gathered ahead.
+    stays : bool
+        Whether the gathered weights of all layers stay, as in training that does not reshard.
 
     Examples
     --------
@@ -142,10 +150,12 @@ def mesh_stored(plan: Plan, mesh: Mesh) -> dict[str, Expression]:
     """
     alone = stored(Strategy(name="one", title="one rank", splits=("B",)))
     found = {variable: size.replaced(N=1) for variable, size in alone.items()}
+    stages = [mesh[axis] for axis, strategy in plan.items() if strategy.is_pipeline]
+    own = symbol("L") / (stages[0] if stages else 1)
     for axis, strategy in plan.items():
-        for variable, size in stored(strategy).items():
+        for variable, size in stored(strategy, prefetch=prefetch, stays=stays).items():
             times = size / alone[variable].replaced(N=1)
-            found[variable] = found[variable] * times.replaced(N=mesh[axis])
+            found[variable] = found[variable] * times.replaced(N=mesh[axis], L=own)
     return found
 
 
@@ -156,30 +166,3 @@ HSDP_MESH: Final[Mapping[str, Expression]] = {"shard": symbol("F"), "replicate":
 def hsdp() -> dict[str, Strategy]:
     """Hybrid sharding: FSDP among the ranks of a group, data parallelism between groups."""
     return {"shard": STRATEGIES["fsdp"], "replicate": STRATEGIES["dp"]}
-
-
-def plan_strategies(parallel: Parallel) -> tuple[Plan, Mesh]:
-    """The strategies of a plan and the sizes of their axes, innermost first.
-
-    Replicas that share only in part (HSDP) are two axes; experts share among the data parallel ranks.
-
-    Examples
-    --------
-    >>> plan, mesh = plan_strategies(Parallel(tp=8, sp=True, dp=4, zero=3, pp=2))
-    >>> {axis: strategy.name for axis, strategy in plan.items()}, mesh
-    ({'tp': 'sp', 'dp': 'fsdp', 'pp': 'pp'}, {'tp': 8, 'dp': 4, 'pp': 2})
-    """
-    replicated = {0: "dp", 1: "zero-1", 2: "zero-2", 3: "fsdp"}[parallel.zero]
-    found: dict[str, tuple[str, int]] = {
-        "tp": ("sp" if parallel.sp else "tp", parallel.tp),
-        "cp": (f"cp-{parallel.cp_kind}", parallel.cp),
-        "ep": ("ep", parallel.ep),
-        "dp": (replicated, parallel.dp // parallel.ep),
-        "pp": ("pp", parallel.pp),
-    }
-    if parallel.zero and parallel.shard not in (None, parallel.replicas) and parallel.cp == parallel.ep == 1:
-        found["dp"] = (replicated, parallel.sharded)
-        found["copies"] = ("dp", parallel.replicas // parallel.sharded)
-    used = {axis: pair for axis, pair in found.items() if pair[1] > 1}
-    plan = {axis: STRATEGIES[name] for axis, (name, _) in used.items()}
-    return plan, {axis: size for axis, (_, size) in used.items()}

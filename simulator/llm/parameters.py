@@ -70,14 +70,27 @@ def held(weights: Iterable[Weight], parallel: Parallel, plan: MemoryPlan) -> Hel
     return Held(dense, experts)
 
 
-def units(
-    model: Model, chunks: Iterable[range], parallel: Parallel, plan: MemoryPlan, stage: int
-) -> list[Held]:
-    """What a rank of a stage holds, in units that ZeRO gathers: embedding, layers, output."""
-    kinds: Mapping[bool, Held] = {
+def layer_units(model: Model, parallel: Parallel, plan: MemoryPlan) -> Mapping[bool, Held]:
+    """What a rank holds of a layer with experts, and of one without: all of a kind are alike."""
+    return {
         sparse: held(model.layer_weights(model.layers - 1 if sparse else 0), parallel, plan)
         for sparse in {model.is_sparse(0), model.is_sparse(model.layers - 1)}
     }
+
+
+def units(
+    model: Model,
+    chunks: Iterable[range],
+    parallel: Parallel,
+    plan: MemoryPlan,
+    stage: int,
+    kinds: Mapping[bool, Held] | None = None,
+) -> list[Held]:
+    """What a rank of a stage holds, in units that ZeRO gathers: embedding, layers, output.
+
+    `kinds` are the `layer_units`, for who asks for many stages.
+    """
+    kinds = layer_units(model, parallel, plan) if kinds is None else kinds
     inside = [kinds[model.is_sparse(layer)] for chunk in chunks for layer in chunk]
     if plan.count == "matrices":
         return inside
@@ -116,11 +129,13 @@ def gathered(inside: list[Held], convention: Convention, parallel: Parallel, *, 
     """Bytes of whole weights and gradients that ZeRO holds for a moment.
 
     ZeRO-3: the weights of the unit that computes and of those gathered ahead, or of all where
-    they stay after the forward pass; ZeRO-2 and 3 in training: the gradients of one unit.
+    they stay after the forward pass; ZeRO-2 and 3 in training: the gradients of one unit. What no
+    two ranks share is whole already: experts where each is on one rank only.
     """
-    if parallel.zero < 2 or parallel.sharded == 1 or not inside:
+    if parallel.zero < 2 or not inside:
         return Fraction(0)
-    sizes = [unit.total for unit in inside]
+    dense, experts = parallel.sharded > 1, parallel.sharded > parallel.ep
+    sizes = [unit.dense * dense + unit.experts * experts for unit in inside]
     whole = Fraction(0)
     if parallel.zero == 3:
         stays = training and not parallel.reshard_after_forward

@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final, Literal
 
+from simulator.llm.checked import check_fields
 from simulator.llm.errors import ModelError
 from topologies.quantities import Bytes, Count, Ratio, Whole
 
@@ -75,11 +76,14 @@ class Parallel:
     order: Sequence[Axis] = AXES
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.dp % self.ep:
             raise ModelError(f"ep of {self.ep} does not divide dp of {self.dp}", ("ep",))
         if self.shard is not None and self.replicas % self.shard:
             message = f"{self.shard} does not divide the {self.replicas} replicas, dp x cp"
             raise ModelError(message, ("shard",))
+        if self.shard is not None and not self.zero:
+            raise ModelError("nothing is sharded: zero is 0", ("shard",))
         if sorted(self.order) != sorted(AXES):
             raise ModelError(f"expected each of {', '.join(AXES)} once", ("order",))
         if self.interleave > 1 and (self.pp == 1 or self.schedule != "1f1b"):
@@ -173,6 +177,9 @@ class Batch:
     micro: Count = 1
     sequence: Count | None = None
     chunk: Count | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def microbatches(self, parallel: Parallel) -> int:
         """Micro-batches that each replica works through in a step.
@@ -283,5 +290,10 @@ class MemoryPlan:
     cache_bytes: Ratio = 2
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.capacity == 0:
             raise ModelError("must be more than 0 B", ("capacity",))
+        if self.phase == "inference" and self.recompute != "none":
+            raise ModelError("inference has no backward pass that recomputes", ("recompute",))
+        if len(set(self.offload)) < len(self.offload):
+            raise ModelError("names a part twice", ("offload",))

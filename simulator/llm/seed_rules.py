@@ -86,7 +86,9 @@ def seed_states(strategy: Strategy) -> dict[str, tuple[State, ...]]:
     }
 
 
-def stored(strategy: Strategy, *, prefetch: int = 0, in_place: bool = False) -> dict[str, Expression]:
+def stored(
+    strategy: Strategy, *, prefetch: int = 0, in_place: bool = False, stays: bool = False
+) -> dict[str, Expression]:
     """Elements that all ranks hold at most in inference, by variable.
 
     Weights of all layers are there at once; of activations only those of the layer that computes,
@@ -99,6 +101,8 @@ def stored(strategy: Strategy, *, prefetch: int = 0, in_place: bool = False) -> 
         Layers whose weights FSDP has gathered ahead.
     in_place : bool
         Whether gathered weights take the place of the rank's own shard.
+    stays : bool
+        Whether gathered weights of all layers stay.
 
     Examples
     --------
@@ -111,7 +115,8 @@ def stored(strategy: Strategy, *, prefetch: int = 0, in_place: bool = False) -> 
     width = strategy.width * at_once
     weights = _copies(SHARD if strategy.zero == 3 else needed("W", split)) * SIZES["W"]
     if strategy.zero == 3:
-        weights = weights + (1 + prefetch) * (N - int(in_place)) * SIZES["W"] / L
+        gathered = L if stays else expression(1 + prefetch)
+        weights = weights + gathered * (N - int(in_place)) * SIZES["W"] / L
     return {
         "X": _copies(needed("X", split)) * width * SIZES["X"] / L,
         "W": weights,

@@ -8,7 +8,7 @@ what of the model's state is sharded. The rest is derived: states from the produ
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
@@ -155,12 +155,15 @@ class Habits:
         Of layers that a pipeline stage holds (interleaving).
     microbatches : int or Expression
         Between two updates; whose state is sharded exchanges it for each.
+    recompute : bool
+        Whether the backward pass does each layer's forward pass again.
     """
 
     reshard: bool = True
     regather: bool = False
     chunks: Expression | int = 1
     microbatches: Expression | int = 1
+    recompute: bool = False
 
 
 USUAL: Final = Habits()
@@ -177,8 +180,12 @@ def flows(strategy: Strategy, habits: Habits = USUAL) -> tuple[Flow, ...]:
     backward W All-Gather (N-1)LOI
     backward dW Reduce-Scatter (N-1)LOI
     """
-    between = _boundaries(strategy, habits) if strategy.is_pipeline else _activations(strategy, habits)
+    between = tuple((_boundaries if strategy.is_pipeline else _activations)(strategy, habits))
+    layers = (*(() if strategy.is_pipeline else between), *_attention(strategy))
+    again = [replace(flow, phase="backward") for flow in layers if flow.phase == "forward"]
     every = (*between, *_attention(strategy), *_weights(strategy, habits))
+    if habits.recompute:
+        every = (*every, *again)
     return tuple(flow for flow in every if flow.change.kind is not None)
 
 

@@ -8,14 +8,14 @@ al. 2020, experts the DeepSeek-V3 report; the forms follow from the states of ea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from simulator.llm.calls import Call, Group, Phase
+from simulator.llm.calls import Call, Group, Phase, rank_share
 from simulator.llm.fit import check_fit, chunks_of
 from simulator.llm.layer_calls import Pass, layer_calls
 from simulator.llm.model import Model
-from simulator.llm.parameters import units
+from simulator.llm.parameters import Held, layer_units, units
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
 from simulator.llm.traffic_plan import TrafficPlan
 from simulator.llm.weights import Weight
@@ -63,6 +63,8 @@ class Traffic:
     model, parallel, batch, memory, plan
         What it was counted for.
     calls : tuple of Call
+    sent : mapping
+        Bytes that a rank sends in a step, by stage and kind of group; follows from the calls.
     """
 
     model: Model
@@ -71,6 +73,16 @@ class Traffic:
     memory: MemoryPlan
     plan: TrafficPlan
     calls: tuple[Call, ...]
+    sent: Mapping[int, Mapping[str, Fraction]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        sent: dict[int, dict[str, Fraction]] = {stage: {} for stage in range(self.parallel.pp)}
+        for call in self.calls:
+            size = call.rank_bytes(self.parallel)
+            for stage in call.senders(self.parallel):
+                groups = sent[stage]
+                groups[call.group.name] = groups.get(call.group.name, Fraction(0)) + size
+        object.__setattr__(self, "sent", sent)
 
     @property
     def total(self) -> Fraction:
@@ -79,14 +91,8 @@ class Traffic:
 
     def rank(self, stage: int, group: str | None = None) -> Fraction:
         """Bytes that a rank of a stage sends in a step, in one kind of group or in all."""
-        return sum(
-            (
-                call.rank_bytes(self.parallel)
-                for call in self.calls
-                if stage in call.senders(self.parallel) and group in (None, call.group.name)
-            ),
-            Fraction(0),
-        )
+        sent = self.sent[stage]
+        return sum(sent.values(), Fraction(0)) if group is None else sent.get(group, Fraction(0))
 
     @property
     def groups(self) -> dict[str, int]:
@@ -109,11 +115,13 @@ class Traffic:
 
     def _row(self, calls: list[Call]) -> Row:
         first, by_stage = calls[0], dict[int, tuple[Fraction, Fraction]]()
+        one = rank_share(first.kind, first.group.size(self.parallel))
         for call in calls:
             for stage in call.senders(self.parallel):
                 rank, times = by_stage.get(stage, (Fraction(0), Fraction(0)))
-                by_stage[stage] = rank + call.rank_bytes(self.parallel), times + call.times
+                by_stage[stage] = rank + one * call.size * call.times, times + call.times
         rank, times = max(by_stage.values())
+        everybody = first.group_share(self.parallel) * first.groups(self.parallel)
         return Row(
             first.group.name,
             2 if first.peer is not None else first.group.size(self.parallel),
@@ -123,7 +131,7 @@ class Traffic:
             max(call.size for call in calls),
             times,
             rank,
-            sum((call.total_bytes(self.parallel) for call in calls), Fraction(0)),
+            everybody * sum((call.size * call.times for call in calls), Fraction(0)),
         )
 
 
@@ -151,9 +159,9 @@ def traffic(
     >>> {name: float(found.rank(1, name) / 2**30) for name in found.groups}
     {'tp': 126.0, 'pp': 3.0, 'dp': 10.125}
     """
-    check_fit(model, parallel, batch)
     asked = Pass(model, parallel, batch, memory or MemoryPlan(), plan or TrafficPlan())
-    chunks = chunks_of(model, parallel)
+    check_fit(model, parallel, batch, asked.memory, asked.plan)
+    chunks, held = chunks_of(model, parallel), layer_units(model, parallel, asked.memory)
     every = [
         call
         for stage in range(parallel.pp)
@@ -161,7 +169,7 @@ def traffic(
             layer_calls(asked, stage, chunks[stage :: parallel.pp]),
             _end_calls(asked, stage),
             _boundary_calls(asked, stage),
-            _replica_calls(asked, stage, chunks[stage :: parallel.pp]),
+            _replica_calls(asked, stage, chunks[stage :: parallel.pp], held),
         )
         for call in part
     ]
@@ -221,10 +229,12 @@ def _boundary_calls(asked: Pass, stage: int) -> Iterator[Call]:
             yield Call(PIPELINE, "backward", "boundary", "send_recv", size, times, stage, peer)
 
 
-def _replica_calls(asked: Pass, stage: int, chunks: tuple[range, ...]) -> Iterator[Call]:
+def _replica_calls(
+    asked: Pass, stage: int, chunks: tuple[range, ...], held: Mapping[bool, Held]
+) -> Iterator[Call]:
     """Gradients and weights of ranks that hold the same layers, by what ZeRO shards."""
     parallel = asked.parallel
-    inside = units(asked.model, chunks, parallel, asked.memory, stage)
+    inside = units(asked.model, chunks, parallel, asked.memory, stage, held)
     for size, count in _counted(unit.dense for unit in inside).items():
         group = Group("dp", ("cp", "ep", "dp"))
         yield from _exchange(asked, stage, group, parallel.sharded, size, Fraction(count))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
 
+from simulator.llm.checked import check_fields
 from simulator.llm.errors import ModelError
 from topologies.quantities import Count, Ratio
 
@@ -50,6 +51,7 @@ class TrafficPlan:
     algorithms: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.nodes_limit is not None and self.node is None:
             raise ModelError("a limit of machines needs node, the ranks of a machine", ("nodes_limit",))
         for kind, name in self.algorithms.items():

@@ -86,11 +86,17 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
     'bandwidth'
     >>> nearest("gb/s", ["Gb/s", "GB/s"]), nearest("bus", ["ring", "crossbar"])
     ('Gb/s', None)
+    >>> nearest("h100", ["a100-80g", "h100-80g"])
+    'h100-80g'
     """
     choices = list(words)
     for choice in choices:
         if choice.casefold() == word.casefold():
             return choice
+    # a family's name stands for its first member
+    longer = [choice for choice in choices if choice.casefold().startswith(f"{word.casefold()}-")]
+    if longer:
+        return longer[0]
     # difflib is quadratic in what it is given, and nobody means a word that long
     close = get_close_matches(word[:80], choices, n=1)
     return close[0] if close else None

@@ -106,7 +106,8 @@ def _refuse_misfits(scenario: PlanScenario) -> None:
     """Say of every degree that does not divide what it should, at its place."""
     source = scenario.source
     errors = []
-    for misfit in misfits(scenario.model, scenario.parallel, scenario.batch):
+    parts = (scenario.model, scenario.parallel, scenario.batch, scenario.memory, scenario.traffic)
+    for misfit in misfits(*parts):
         at = source.existing(misfit.at)
         errors.append(source.error(f"{dotted(misfit.at)}: {misfit.message}", at))
     if errors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -100,9 +101,9 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def sheet_csv(sheet: Sheet) -> str:
-    """A table as CSV, all its columns, values as they are and headers without spaces."""
+    """A table as CSV, all its columns, values as they are and headers without spaces, commas and colons."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(column.header.replace(" ", "_") for column in sheet.columns)
+    writer.writerow(re.sub(r"[ ,:]+", "_", column.header) for column in sheet.columns)
     writer.writerows(zip(*(column.values for column in sheet.columns), strict=True))
     return stream.getvalue()

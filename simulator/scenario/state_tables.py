@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from simulator.llm.confirm import confirm
 from simulator.llm.errors import ModelError
-from simulator.llm.layouts import Mesh
-from simulator.llm.mesh import HSDP_MESH, Plan, hsdp, layouts, mesh_flows, mesh_stored, plan_strategies
+from simulator.llm.mesh import HSDP_MESH, MeshFlow, hsdp, mesh_flows
 from simulator.llm.notation import quotient
 from simulator.llm.overlap import application_rows
 from simulator.llm.seed_rules import (
@@ -30,9 +28,6 @@ from simulator.llm.strategies import SEED_ROWS, STRATEGIES, Strategy, flows, sta
 from simulator.llm.symbols import Expression
 from simulator.scenario.memory_tables import gib
 from simulator.scenario.sheets import NOTHING, Column, Sheet
-
-if TYPE_CHECKING:
-    from simulator.llm.plan import Parallel
 
 Values = Mapping[str, int]
 """Numbers for symbols."""
@@ -156,6 +151,9 @@ def _coefficients(strategy: Strategy) -> str:
 def _conditions(strategy: Strategy) -> str:
     seed, exact = seed_stored(strategy), stored(strategy)
     words = {variable: agreement(seed[variable], exact[variable]) or "never" for variable in seed}
+    if strategy.zero == 3:
+        # gathered into a buffer of its own, see `stored`
+        words["W"] += ", no layer gathered ahead"
     if len(set(words.values())) == 1:
         return words["X"]
     return "; ".join(f"{variable} {word}" for variable, word in words.items())
@@ -165,7 +163,8 @@ def traffic_sheet(values: Values, element: int) -> Sheet:
     """What all ranks send, forward and in training, as the second seed counts and exactly."""
     rows = list(STRATEGIES.values())
     forward = [seed_forward(row) if row.name in SEED_ROWS else None for row in rows]
-    training = [(seed_training(row) or seed_forward(row)) if row.name in SEED_ROWS else None for row in rows]
+    # it says of FSDP only what training moves
+    training = [seed_training(row) if row.name in SEED_ROWS else None for row in rows]
     exact = [(exact_forward(row), exact_training(row)) for row in rows]
     return Sheet(
         "sent in a step, all ranks; elements",
@@ -173,10 +172,10 @@ def traffic_sheet(values: Values, element: int) -> Sheet:
             Column("strategy", [row.name for row in rows], words=True),
             _expressions("forward, seed", forward, values, element),
             _expressions("forward, exact", [pair[0] for pair in exact], values, element),
-            Column("holds for", _agree(forward, [pair[0] for pair in exact]), words=True),
+            Column("forward holds for", _agree(forward, [pair[0] for pair in exact]), words=True),
             _expressions("training, seed", training, values, element),
             _expressions("training, exact", [pair[1] for pair in exact], values, element),
-            Column("holds for ", _agree(training, [pair[1] for pair in exact]), words=True),
+            Column("training holds for", _agree(training, [pair[1] for pair in exact]), words=True),
         ),
     )
 
@@ -209,7 +208,9 @@ def seed_sheets(ranks: int = 8, values: Values | None = None, element: int = 2) 
         strategies_sheet(),
         storage_sheet(numbers, size),
         traffic_sheet(numbers, size),
-        _flow_sheet(hsdp(), HSDP_MESH, "HSDP: FSDP in groups of F ranks, DP between G groups; elements"),
+        flow_sheet(
+            mesh_flows(hsdp(), HSDP_MESH), "HSDP: FSDP in groups of F ranks, DP between G groups; elements"
+        ),
         applications_sheet(),
     ]
 
@@ -234,32 +235,14 @@ def _complete(values: Values) -> dict[str, int]:
     """I, O and k where they are not given: as wide as D, and one expert a token."""
     width = values.get("D", values.get("I", values.get("O", 1)))
     numbers = {"I": width, "O": width, "D": width, "k": 1, **values}
-    for name in ("L", "B", "N"):
-        if name not in numbers:
-            raise ModelError(f"no value for {name}", (name,))
+    missing = [name for name in ("L", "B", "N") if name not in numbers]
+    if missing:
+        raise ModelError(f"no value for {', '.join(missing)}", (missing[0],))
     return numbers
 
 
-def plan_sheets(parallel: Parallel) -> list[Sheet]:
-    """States of a plan's variables on every axis, and what moves along it."""
-    plan, mesh = plan_strategies(parallel)
-    title = "what moves in a step; elements, L layers of D x D and B tokens"
-    return [_layout_sheet(plan, mesh), _flow_sheet(plan, mesh, title)]
-
-
-def _layout_sheet(plan: Plan, mesh: Mesh) -> Sheet:
-    placed = layouts(plan)
-    columns = [Column("variable", list(placed), words=True)]
-    for axis, size in mesh.items():
-        header = f"{axis} {size}: {plan[axis].name}"
-        columns.append(Column(header, [str(layout[axis]) for layout in placed.values()], words=True))
-    held = mesh_stored(plan, mesh)
-    columns.append(Column("held by all ranks", [str(size) for size in held.values()], words=True))
-    return Sheet("states of a layer's variables where it computes", tuple(columns))
-
-
-def _flow_sheet(plan: Plan, mesh: Mesh, title: str) -> Sheet:
-    rows = mesh_flows(plan, mesh)
+def flow_sheet(rows: Sequence[MeshFlow], title: str) -> Sheet:
+    """A row for everything that moves along an axis."""
     seeds = [seed_traffic(row.flow.change.source, row.flow.change.target) for row in rows]
     return Sheet(
         title,

@@ -57,7 +57,7 @@ def calls_sheet(found: Traffic) -> Sheet:
     """A row for each primitive of each kind of group."""
     rows = found.rows()
     return Sheet(
-        "what is sent in a step, at the stage that sends most of it",
+        "what is sent in a step, at the stage that sends most of it; M of the largest message",
         (
             Column("group", [row.group for row in rows], words=True),
             Column("ranks", [row.ranks for row in rows]),

@@ -31,6 +31,8 @@ def word(words: Sequence[Any], value: object, also: Sequence[str] = ()) -> objec
         if value == word and type(value) is type(word):
             return word
     names = [str(word) for word in words]
+    if isinstance(value, str) and value in names:
+        raise expected(one_of([*names, *also]), f"; {value} is a number, without quotes")
     raise expected(one_of([*names, *also]), did_you_mean(value, names) if isinstance(value, str) else "")
 
 

@@ -133,10 +133,7 @@ def concatenated(schedule: Schedule) -> list[str]:
 
 def in_order(name: str, kind: str, ranks: int, root: int) -> bool:
     """Whether an algorithm joins strings in the order of the ranks; both ways of finding out agree."""
-    options: dict[str, Any] = {"dims": (ranks,)} if "dims" in ALGORITHMS[name].options else {}
-    if KINDS[kind].rooted:
-        options["root"] = root
-    schedule = build(name, kind, ranks, **options)
+    schedule = build(name, kind, ranks, **({"root": root} if KINDS[kind].rooted else {}))
     expected = " ".join(map(str, range(ranks)))
     right = all(result == expected for result in concatenated(schedule))
     assert keeps_order(schedule) == right

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,10 +20,9 @@ KINDS_OF = [(name, kind) for name, algorithm in ALGORITHMS.items() for kind in a
 @pytest.mark.parametrize(("name", "kind"), KINDS_OF)
 def test_counts_are_those_of_the_closed_forms(name: str, kind: str) -> None:
     for ranks in (1, 2, 3, 6, 8):
-        options: dict[str, Any] = {"dims": (ranks,)} if "dims" in ALGORITHMS[name].options else {}
         counted = work(name, kind, ranks)
-        assert counted.totals == totals(name, kind, ranks, **options)
-        turns = rounds(name, kind, ranks, 0, **options)
+        assert counted.totals == totals(name, kind, ranks)
+        turns = rounds(name, kind, ranks, 0)
         assert turns is None or counted.steps == steps_of(turns)
 
 
@@ -32,9 +30,8 @@ def test_counts_are_those_of_the_closed_forms(name: str, kind: str) -> None:
 def test_every_chunk_is_the_same_share_of_m(name: str, kind: str) -> None:
     """So that M, as many bytes as there are chunks, is divided evenly."""
     for ranks in (2, 3, 6, 8):
-        options: dict[str, Any] = {"dims": (ranks,)} if "dims" in ALGORITHMS[name].options else {}
-        chunks = build(name, kind, ranks, 0, **options).collective.chunks
-        sizes = build(name, kind, ranks, 0 if kind == "barrier" else chunks, **options).collective.sizes
+        chunks = build(name, kind, ranks, 0).collective.chunks
+        sizes = build(name, kind, ranks, 0 if kind == "barrier" else chunks).collective.sizes
         assert len(set(sizes.tolist())) == 1
 
 

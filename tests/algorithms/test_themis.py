@@ -70,7 +70,6 @@ def test_bytes_are_those_of_any_order() -> None:
 @pytest.mark.parametrize(
     ("options", "message", "at"),
     [
-        ({}, "themis needs dims", ("dims",)),
         ({"dims": [3, 3]}, r"dims \[3, 3\] do not multiply to 8 ranks", ("dims",)),
         ({"dims": [4, 2], "chunks": 0}, "at least 1 chunk, found 0", ("chunks",)),
         ({"dims": [4, 2], "weights": [1.0]}, "2 dims need 2 weights, found 1", ("weights",)),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
 
 from algorithms import ALGORITHMS, collective
 
 KINDS = [(name, kind) for name, algorithm in ALGORITHMS.items() for kind in algorithm.collectives]
 ROOTED = [(name, kind) for name, kind in KINDS if collective.KINDS[kind].rooted]
 HALVING = ("recursive_halving", "recursive_doubling", "rabenseifner")
-RADIX = ("bruck", "dissemination", "recursive_multiplying")
 
 PAIRS = (
     ("ring", "ring"),
@@ -19,6 +18,9 @@ PAIRS = (
     ("recursive_doubling", "bidirectional_ring"),
 )
 
+Variants: TypeAlias = Callable[[str, int], Iterable[dict[str, Any]]]
+"""(kind, ranks) -> options."""
+
 
 def is_power_of_two(number: int) -> bool:
     return number in {1 << k for k in range(number.bit_length())}
@@ -26,71 +28,64 @@ def is_power_of_two(number: int) -> bool:
 
 def variants(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
     """Every way in which an algorithm is asked to do a collective."""
-    if name == "ring" and kind in ("reduce_scatter", "allreduce"):
-        return [{}, *({"first_chunk": a} for a in (-1, 0, 1, 2))]
-    if name == "pairwise":
-        return [{}, {"partner": "xor"}]
-    if name == "butterfly":
-        return [{}, {"permute": "before"}]
-    if name in RADIX:
-        return [{}, *({"radix": k} for k in (2, 3, 5) if kind != "reduce_scatter" or k == 2)]
-    if name in HALVING:
-        orders: list[dict[str, Any]] = [{"order": "far"}, {"order": "near"}]
-        if name == "rabenseifner":
-            orders.append({"fold": "openmpi"})
-        if is_power_of_two(ranks):
-            return [{}, *orders, {"non_power_of_two": "error"}]
-        ways = [{"non_power_of_two": "fold"}]
-        if kind != "barrier":
-            ways.append({"non_power_of_two": "hybrid"})
-        return [{}, *(order | way for order in orders for way in ways)]
-    if name == "hierarchical":
-        return list(_hierarchical(kind, ranks))
-    if name == "themis":
-        return list(_themis(ranks))
-    if name == "in_network":
-        return list(_switch_trees(ranks))
-    if name == "hybrid":
-        return [{}, {"order": "far"}, {"order": "near"}]
-    if name == "pat":
-        return [{}, {"aggregation": 1}, {"aggregation": 2}]
-    if name == "bine":
-        return list(_bine(kind, ranks))
-    if name == "swing":
-        return list(_swing(kind, ranks))
-    if name in ("bucket", "hamiltonian_rings"):
-        return list(_torus_rings(name, ranks))
-    if name in TREE_OPTIONS:
-        return [{}, *TREE_OPTIONS[name]]
-    if name == "reduce_scatter_gather":
-        elsewhere = {"non_power_of_two": "error" if is_power_of_two(ranks) else "fold"}
-        return [{}, {"fold": "openmpi"}, {"fold": "mpich"} | elsewhere]
-    if name in ("scatter_allgather", "reduce_broadcast", "gather_broadcast", "reduce_then_scatter"):
-        return list(_composed(name, ranks))
-    return [{}]
+    return list(VARIANTS[name](kind, ranks)) if name in VARIANTS else [{}]
 
 
-TREE_OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "knomial": [{"radix": 2}, {"radix": 3}],
-    "chain": [{"fanout": 2}, {"fanout": 4}],
-    "split_binary_tree": [{"tree_segments": 2}],
-}
+def _fixed(*options: dict[str, Any]) -> Variants:
+    """The same for every collective and number of ranks."""
+    return lambda _kind, _ranks: [{}, *options]
 
 
-def _composed(name: str, ranks: int) -> Iterator[dict[str, Any]]:
-    """Recursive doubling only among 2^k ranks: elsewhere it has no closed form."""
-    allgather = {"allgather": "recursive_doubling" if is_power_of_two(ranks) else "bruck"}
+def _ring(kind: str, _ranks: int) -> Iterator[dict[str, Any]]:
     yield {}
-    if name == "scatter_allgather":
-        yield from (allgather, {"allgather": "bidirectional_ring"})
-    elif name == "reduce_broadcast":
-        yield {"algorithms": ["linear", "chain"]}
-        yield {"algorithms": ["in_order_binary_tree", "scatter_allgather"]} | allgather
-    elif name == "gather_broadcast":
-        yield {"algorithms": ["linear_sync", "binary_tree"]}
-        yield {"algorithms": ["linear", "scatter_allgather"]} | allgather
-    else:
-        yield from ({"algorithms": ["linear", "linear"]}, {"algorithms": ["chain", "binomial"]})
+    if kind in ("reduce_scatter", "allreduce"):
+        yield from ({"first_chunk": a} for a in (-1, 0, 1, 2))
+
+
+def _radix(kind: str, _ranks: int) -> Iterator[dict[str, Any]]:
+    yield {}
+    yield from ({"radix": k} for k in (2, 3, 5) if kind != "reduce_scatter" or k == 2)
+
+
+def _halving(kind: str, ranks: int, *others: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Both orders, and others; each with every way elsewhere than at 2^k."""
+    orders = ({"order": "far"}, {"order": "near"}, *others)
+    yield {}
+    if is_power_of_two(ranks):
+        yield from (*orders, {"non_power_of_two": "error"})
+        return
+    ways = [{"non_power_of_two": "fold"}]
+    if kind != "barrier":
+        ways.append({"non_power_of_two": "hybrid"})
+    yield from (order | way for order in orders for way in ways)
+
+
+def _rabenseifner(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    return _halving(kind, ranks, {"fold": "openmpi"})
+
+
+def _reduce_scatter_gather(_kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    elsewhere = {"non_power_of_two": "error" if is_power_of_two(ranks) else "fold"}
+    yield from ({}, {"fold": "openmpi"}, {"fold": "mpich"} | elsewhere)
+
+
+def _allgather(ranks: int) -> dict[str, Any]:
+    """Recursive doubling only among 2^k ranks: elsewhere it has no closed form."""
+    return {"allgather": "recursive_doubling" if is_power_of_two(ranks) else "bruck"}
+
+
+def _scatter_allgather(_kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    yield from ({}, _allgather(ranks), {"allgather": "bidirectional_ring"})
+
+
+def _reduce_broadcast(_kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    yield from ({}, {"algorithms": ["linear", "chain"]})
+    yield {"algorithms": ["in_order_binary_tree", "scatter_allgather"]} | _allgather(ranks)
+
+
+def _gather_broadcast(_kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    yield from ({}, {"algorithms": ["linear_sync", "binary_tree"]})
+    yield {"algorithms": ["linear", "scatter_allgather"]} | _allgather(ranks)
 
 
 def _bine(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
@@ -117,15 +112,16 @@ def _swing(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
     yield {"dims": [1, ranks]}
 
 
-def _torus_rings(name: str, ranks: int) -> Iterator[dict[str, Any]]:
+def _hamiltonian_rings(_kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    """One dimension; two that have cycles."""
+    yield from ({}, {"dims": [1, ranks]})
+    grids = {9: [3, 3], 16: [4, 4], 27: [9, 3], 32: [4, 8], 64: [16, 4]}
+    yield from ({"dims": grids[ranks]} for _ in range(ranks in grids))
+
+
+def _bucket(_kind: str, ranks: int) -> Iterator[dict[str, Any]]:
     """One dimension; two and three; all copies where dimensions are equal."""
-    yield {}
-    yield {"dims": [1, ranks]}
-    if name == "hamiltonian_rings":
-        grids = {9: [3, 3], 16: [4, 4], 27: [9, 3], 32: [4, 8], 64: [16, 4]}
-        yield from ({"dims": grids[ranks]} for _ in range(ranks in grids))
-        return
-    yield {"copies": "all"}
+    yield from ({}, {"dims": [1, ranks]}, {"copies": "all"})
     for inner in _divisors(ranks)[:2]:
         outer = ranks // inner
         yield {"dims": [inner, outer]}
@@ -135,14 +131,13 @@ def _torus_rings(name: str, ranks: int) -> Iterator[dict[str, Any]]:
 
 
 def _hierarchical(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
+    yield {}
     if kind == "all_to_all":
-        yield {"dims": [ranks]}
         for inner in _divisors(ranks)[:2]:
             outer = ranks // inner
             yield {"dims": [inner, outer]}
             yield {"dims": [1, inner, outer], "algorithms": ["direct", "bruck", "pairwise"]}
         return
-    yield {"dims": [ranks]}
     yield {"dims": [1, ranks, 1], "algorithms": ["ring", "recursive_doubling", "direct"]}
     for inner in _divisors(ranks):
         outer = ranks // inner
@@ -155,7 +150,7 @@ def _hierarchical(kind: str, ranks: int) -> Iterator[dict[str, Any]]:
             yield {"dims": dims, "algorithms": ["direct", "bidirectional_ring", "recursive_halving"]}
 
 
-def _switch_trees(ranks: int) -> Iterator[dict[str, Any]]:
+def _in_network(_kind: str, ranks: int) -> Iterator[dict[str, Any]]:
     """One switch; one under another, with some of the ranks; two under a third."""
     yield {}
     low, high = ranks, ranks + 1
@@ -163,9 +158,9 @@ def _switch_trees(ranks: int) -> Iterator[dict[str, Any]]:
     yield {"tree": [low] * (ranks // 2) + [high] * (ranks - ranks // 2) + [ranks + 2, ranks + 2, -1, -1]}
 
 
-def _themis(ranks: int) -> Iterator[dict[str, Any]]:
+def _themis(_kind: str, ranks: int) -> Iterator[dict[str, Any]]:
     """One dimension; two, also with one far faster, and both ways of a ring; three."""
-    yield {"dims": [ranks]}
+    yield {}
     yield {"dims": [1, ranks], "chunks": 2}
     for inner in _divisors(ranks)[:2]:
         outer = ranks // inner
@@ -180,11 +175,45 @@ def _divisors(number: int) -> list[int]:
     return [d for d in range(2, number) if number % d == 0]
 
 
+VARIANTS: dict[str, Variants] = {
+    "ring": _ring,
+    "recursive_halving": _halving,
+    "recursive_doubling": _halving,
+    "rabenseifner": _rabenseifner,
+    "knomial": _fixed({"radix": 2}, {"radix": 3}),
+    "chain": _fixed({"fanout": 2}, {"fanout": 4}),
+    "split_binary_tree": _fixed({"tree_segments": 2}),
+    "bruck": _radix,
+    "dissemination": _radix,
+    "pairwise": _fixed({"partner": "xor"}),
+    "recursive_multiplying": _radix,
+    "butterfly": _fixed({"permute": "before"}),
+    "swing": _swing,
+    "bine": _bine,
+    "pat": _fixed({"aggregation": 1}, {"aggregation": 2}),
+    "bucket": _bucket,
+    "hamiltonian_rings": _hamiltonian_rings,
+    "in_network": _in_network,
+    "hierarchical": _hierarchical,
+    "hybrid": _fixed({"order": "far"}, {"order": "near"}),
+    "themis": _themis,
+    "scatter_allgather": _scatter_allgather,
+    "reduce_scatter_gather": _reduce_scatter_gather,
+    "reduce_broadcast": _reduce_broadcast,
+    "gather_broadcast": _gather_broadcast,
+    "reduce_then_scatter": _fixed(
+        {"algorithms": ["linear", "linear"]}, {"algorithms": ["chain", "binomial"]}
+    ),
+}
+"""Of the algorithms that have options."""
+
+
 def folds(name: str, ranks: int, options: dict[str, Any]) -> str | None:
     """What an algorithm does at a number of ranks that it is not made for."""
     if name in ("hierarchical", "themis"):
-        names = options.get("algorithms", ["ring"] * len(options["dims"]))
-        inner = [folds(n, p, {}) for n, p in zip(names, options["dims"], strict=True)]
+        dims = options.get("dims", [ranks])
+        names = options.get("algorithms", ["ring"] * len(dims))
+        inner = [folds(n, p, {}) for n, p in zip(names, dims, strict=True)]
         return next((what for what in inner if what), None)
     if name == "swing" and options.get("variant") == "latency" and not is_power_of_two(ranks):
         return "fold"

@@ -61,6 +61,18 @@ def test_the_list_and_the_trace_say_whether_operators_must_commute(
     assert "rank order   kept: operators need not commute" in printed(capsys, "recursive_doubling")
 
 
+def test_a_trace_says_where_the_closed_form_is_exact_or_that_it_is_nowhere(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert "exact on     ring" in printed(capsys, "ring")
+    assert "exact on     no topology" in printed(capsys, "themis")
+
+
+def test_without_dims_there_is_one_dimension(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, "hierarchical", "--ranks", 4)
+    assert lines == printed(capsys, "hierarchical", "--ranks", 4, "--set", "dims=4")
+
+
 def test_table_counts_every_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
     counted = json.loads(printed(capsys, "--table", "--ranks", "2..4", "--format", "json"))
     assert {(kind, name) for kind, names in counted.items() for name in names} == {

@@ -191,3 +191,27 @@ def test_library_says_what_it_shows() -> None:
     files = sorted((library_folder() / "llm").glob("*.yaml"))
     assert len(files) >= 3
     assert all("expect:" in file.read_text("utf-8") for file in files)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("hardware: h100", 'did you mean "h100-80g"?'),
+        ('memory: {convention: "18"}', "18 is a number, without quotes"),
+        ("memory: {phase: inference, recompute: full}", "memory.recompute: inference has no backward pass"),
+        ("memory: {offload: [optimizer, optimizer]}", "memory.offload: names a part twice"),
+        ("traffic: {node: 2, nodes_limit: 3}", "3 are more than the 2 machines there are"),
+    ],
+)
+def test_plans_that_say_what_is_not_meant(
+    small: Path, line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(small, f"{SMALL}{line}\n")
+    assert collsim("llm", "memory", small) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_capacity_is_hardware_enough(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(small, f"{SMALL}hardware: {{capacity: 80 GiB}}\n")
+    assert collsim("llm", "memory", small) == 0
+    assert "fits 80 GiB" in capsys.readouterr().out

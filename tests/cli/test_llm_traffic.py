@@ -58,6 +58,12 @@ def test_states_in_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     fsdp = next(row for row in sheets["sent in a step"] if row["strategy"] == "fsdp")
     assert fsdp["training, exact"] == "210.000 GiB"
     assert fsdp["training, seed"] == "240.000 GiB"
+    # of the others it says nothing about training
+    others = {row["training, seed"] for row in sheets["sent in a step"] if row["strategy"] != "fsdp"}
+    assert others == {"-"}
+    assert fsdp["forward holds for"] == fsdp["training holds for"] == "N >> 1"
+    held = next(row for row in sheets["stored in inference"] if row["strategy"] == "fsdp")
+    assert held["seed holds for"] == "X always; W always, no layer gathered ahead; Y always"
 
 
 def test_states_of_a_plan(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,7 +71,7 @@ def test_states_of_a_plan(plan: Path, capsys: pytest.CaptureFixture[str]) -> Non
     layouts, moves = rows(capsys.readouterr().out)
     assert [list(row.values())[1:3] for row in layouts] == [
         ["R", "P(B)"],
-        ["P(O)", "P(O)"],
+        ["P(O)", "P(O) → R → P(O)"],
         ["Σ", "P(B)"],
     ]
     assert [(row["axis"], row["primitive"]) for row in moves] == [
@@ -89,7 +95,10 @@ def test_states_as_markdown(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--at", "L=80,Q=3"], 'found "Q=3", expected e.g. L=80 with one of L, B, I, O, D, N, k'),
         (["--at", "L=x"], 'found "L=x"'),
-        (["--at", "L=80,B=2"], "no value for N"),
+        (["--at", "L=80,B=2"], "--at: no value for N"),
+        (["--at", "L=80"], "--at: no value for B, N"),
+        (["--at", "L=80,L=90"], "found L twice"),
+        (["--json", "--format", "csv"], "found both --json and --format csv"),
         (["--ranks", "1"], "2<=x<=64"),
     ],
 )
@@ -178,3 +187,35 @@ def test_expected_traffic(plan: Path, capsys: pytest.CaptureFixture[str]) -> Non
     write(plan, PLAN + "expect: {sent_max: 1 KiB}\n")
     assert collsim("check", plan) == 1
     assert "sent_max" in capsys.readouterr().out
+
+
+def test_states_say_what_the_plan_says(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Weights that stay gathered, inputs gathered again, chunks of a stage: as the traffic has it."""
+    text = PLAN[: PLAN.index("topology")] + "batch: {global: 8}\n"
+    write(
+        plan,
+        text
+        + "parallel: {tp: 2, sp: true, pp: 2, interleave: 2, dp: 2, zero: 3, reshard_after_forward: false}\n",
+    )
+    assert collsim("llm", "states", plan, "--format", "csv") == 0
+    layouts, moves = rows(capsys.readouterr().out)
+    assert layouts[1]["held_by_all_ranks"] == "3LOI"
+    found = {(row["axis"], row["phase"], row["variable"]): row["exact_all_ranks"] for row in moves}
+    assert ("dp", "backward", "W") not in found
+    assert ("tp", "backward", "X") in found
+    assert found["pp", "forward", "Y"] == "3BD"
+
+
+def test_states_of_inference_have_no_backward_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    assert collsim("llm", "states", "library:llm/deepseek-v3-serving", "--format", "csv") == 0
+    _, moves = rows(capsys.readouterr().out)
+    assert {row["phase"] for row in moves} == {"forward"}
+
+
+@pytest.mark.parametrize("command", ["llm traffic", "llm memory", "llm states", "check"])
+def test_every_command_refuses_a_plan_alike(
+    plan: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(plan, PLAN + "traffic: {node: 3}\n")
+    assert collsim(*command.split(), plan) == 2
+    assert "traffic.node: machines of 3 ranks do not divide 4 ranks" in capsys.readouterr().err

@@ -44,7 +44,7 @@ def test_random_plans(plan: Plan) -> None:
         check_same(alone, reference)
 
 
-@settings(max_examples=200, derandomize=True, deadline=None, database=None)
+@settings(max_examples=100, derandomize=True, deadline=None, database=None)
 @given(plans(most=5))
 def test_small_plans_of_which_many_need_no_queue(plan: Plan) -> None:
     check_same(run_compiled(plan), run_simpy(plan))
@@ -72,7 +72,7 @@ def places(ranks: int) -> list[Topology]:
     }[ranks]
 
 
-@settings(max_examples=500, derandomize=True, deadline=None, database=None)
+@settings(max_examples=150, derandomize=True, deadline=None, database=None)
 @given(st.data())
 def test_random_scenarios_of_the_registries(data: st.DataObject) -> None:
     name, kind = data.draw(st.sampled_from(KINDS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -312,3 +312,26 @@ def test_parts_are_the_total() -> None:
         stage = memory(model, Parallel(), Batch(total=1), MemoryPlan()).stages[0]
         assert tuple(stage.parts) == PARTS
         assert stage.total == sum(stage.parts.values())
+
+
+@pytest.mark.parametrize("zero", [2, 3])
+def test_experts_that_are_whole_are_not_gathered_again(zero: Literal[2, 3]) -> None:
+    """Where each is on one of 8 ranks, none is in parts; of the dense part a unit or two is gathered."""
+    alone = Parallel(dp=8, ep=8, zero=zero)
+    unit = Held(Fraction(10**6), Fraction(10**9))
+    way = CONVENTIONS[18]
+    weights = 2 * 2 * 10**6 if zero == 3 else 0
+    assert gathered([unit] * 3, way, alone, training=True) == weights + 4 * 10**6
+    shared = Parallel(dp=16, ep=8, zero=zero)
+    assert gathered([unit] * 3, way, shared, training=True) == 1001 * (weights + 4 * 10**6)
+
+
+def test_one_token_at_once_is_whole_on_every_rank_of_a_ring() -> None:
+    """Each rank of the ring has a part of the keys and values, and the same token."""
+    plan = MemoryPlan(phase="inference", count="matrices")
+    one, ring = (
+        memory(LLAMA_405B, Parallel(tp=8, cp=cp), Batch(total=1, chunk=1), plan).stages[0].parts
+        for cp in (1, 4)
+    )
+    assert ring["working"] == one["working"]
+    assert 4 * ring["cache"] == one["cache"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.llm.pipeline import in_flight
+from simulator.llm.pipeline import in_flight, most_in_flight
 from simulator.llm.plan import Parallel
 
 
@@ -42,3 +44,16 @@ def test_first_stage_of_korthikanti_2022(stages: int, chunks: int) -> None:
     """L(1 + (p - 1)/(p m)) layers of L/(p m) a chunk: p m + p - 1 chunks."""
     moments = in_flight(Parallel(pp=stages, interleave=chunks), 8 * stages, 0)
     assert max(map(sum, moments)) == stages * chunks + stages - 1
+
+
+@given(st.integers(1, 6), st.integers(1, 4), st.integers(1, 5), st.data())
+def test_most_in_flight(stages: int, chunks: int, times: int, data: st.DataObject) -> None:
+    """The largest of all moments, each taken by itself."""
+    parallel = Parallel(pp=stages, interleave=chunks if stages > 1 else 1)
+    pieces = parallel.interleave
+    sizes = data.draw(st.lists(st.fractions(0, 10, max_denominator=6), min_size=pieces, max_size=pieces))
+    for stage in range(stages):
+        moments = list(in_flight(parallel, times * stages, stage))
+        sums = [sum((n * size for n, size in zip(m, sizes, strict=True)), Fraction(0)) for m in moments]
+        found = most_in_flight(parallel, times * stages, stage, sizes)
+        assert found == (max(sums), max(map(sum, moments)))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.llm.errors import ModelError
 from simulator.llm.fit import check_fit, chunks_of, misfits
+from simulator.llm.hardware import Hardware
 from simulator.llm.memory import memory
-from simulator.llm.model import Model
+from simulator.llm.model import Model, transformer
 from simulator.llm.plan import AXES, Batch, MemoryPlan, Parallel
+from simulator.llm.traffic_plan import TrafficPlan
 from tests.llm.published import DEEPSEEK_V3, LLAMA_405B, gpt
 
 SMALL = gpt(4, 64, 4)
@@ -53,12 +56,63 @@ def test_order_of_ranks_is_megatrons() -> None:
         ({"order": ("tp", "dp")}, "order", "expected each of tp, cp, ep, dp, pp once"),
         ({"interleave": 2}, "interleave", "found 2 chunks a stage with one stage"),
         ({"interleave": 2, "pp": 2, "schedule": "gpipe"}, "interleave", "with the schedule gpipe"),
+        ({"dp": 4, "shard": 2}, "shard", "nothing is sharded: zero is 0"),
+        ({"tp": 0}, "tp", "expected a whole number, 1 or more, found 0"),
+        ({"dp": -1}, "dp", "found -1"),
+        ({"tp": 2.5}, "tp", "found 2.5"),
+        ({"tp": True}, "tp", "found True"),
+        ({"zero": 4}, "zero", "expected one of 0, 1, 2, 3, found 4"),
+        ({"zero": True}, "zero", "found True"),
+        ({"cp_kind": "x"}, "cp_kind", "expected one of ring, ulysses, found 'x'"),
+        ({"sp": 1}, "sp", "expected True or False"),
+        ({"split": (1, -1)}, "split", "0 or more"),
+        ({"order": "dp"}, "order", "expected a list"),
+        ({"prefetch": -1}, "prefetch", "0 or more"),
     ],
 )
 def test_degrees_that_make_no_sense_by_themselves(parallel: dict[str, Any], at: str, message: str) -> None:
     with pytest.raises(ModelError, match=message) as caught:
         Parallel(**parallel)
     assert caught.value.at == (at,)
+
+
+@pytest.mark.parametrize(
+    ("make", "written", "at"),
+    [
+        (Batch, {"total": -8}, "total"),
+        (Batch, {"total": 8, "micro": 0}, "micro"),
+        (Batch, {"total": 8, "chunk": 1.0}, "chunk"),
+        (MemoryPlan, {"phase": "train"}, "phase"),
+        (MemoryPlan, {"convention": 18}, "convention"),
+        (MemoryPlan, {"offload": ("optimiser",)}, "offload"),
+        (MemoryPlan, {"capacity": -1}, "capacity"),
+        (MemoryPlan, {"cache_bytes": 0}, "cache_bytes"),
+        (TrafficPlan, {"activation": float("inf")}, "activation"),
+        (TrafficPlan, {"node": 0}, "node"),
+        (Hardware, {"capacity": 1, "compute": -1.0, "memory_bandwidth": 1.0}, "compute"),
+    ],
+)
+def test_what_a_file_cannot_say_a_program_cannot_either(make: Any, written: dict[str, Any], at: str) -> None:
+    with pytest.raises(ModelError, match="expected") as caught:
+        make(**written)
+    assert caught.value.at == (at,)
+
+
+@pytest.mark.parametrize(
+    ("written", "at"),
+    [
+        ({"phase": "inference", "recompute": "full"}, "recompute"),
+        ({"offload": ("optimizer", "optimizer")}, "offload"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(written: dict[str, Any], at: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        MemoryPlan(**written)
+    assert caught.value.at == (at,)
+
+
+def test_whole_numbers_of_other_libraries_are_numbers() -> None:
+    assert Parallel(tp=np.int64(2)).ranks == 2
 
 
 @pytest.mark.parametrize(
@@ -87,6 +141,29 @@ def test_degrees_that_make_no_sense_by_themselves(parallel: dict[str, Any], at: 
         (SMALL, {"cp": 3}, {}, "parallel.cp", "cp of 3 does not divide 2048 tokens"),
         (SMALL, {"tp": 4, "sp": True}, {"sequence": 6}, "parallel.sp", "does not divide the 6 tokens"),
         (SMALL, {"tp": 2, "cp": 4, "cp_kind": "ulysses"}, {}, "parallel.cp", "tp x cp of 8 does not divide"),
+        (
+            transformer(layers=4, hidden=96, heads=12, kv_heads=4, vocab=512, sequence=1536),
+            {"cp": 6, "cp_kind": "ulysses"},
+            {},
+            "parallel.cp",
+            "tp x cp of 6 neither divides nor is a multiple of 4 heads of keys and values",
+        ),
+        (
+            SMALL,
+            {"tp": 4, "sp": True},
+            {"chunk": 1},
+            "batch.chunk",
+            "tp of 4 does not divide 1 token at once",
+        ),
+        (SMALL, {"cp": 4}, {"chunk": 6}, "batch.chunk", "cp of 4 does not divide 6 tokens at once"),
+        (
+            SMALL,
+            {"cp": 4, "cp_kind": "ulysses"},
+            {"chunk": 1},
+            "batch.chunk",
+            "cp of 4 does not divide 1 token",
+        ),
+        (SMALL, {}, {"chunk": 4096}, "batch.chunk", "4096 tokens at once are more than the 2048"),
         (SMALL, {"dp": 5}, {}, "batch.global", "8 sequences are not a multiple of 5, dp 5 x micro 1"),
         (SMALL, {"dp": 2}, {"micro": 3}, "batch.global", "multiple of 6, dp 2 x micro 3"),
         (
@@ -115,3 +192,30 @@ def test_layers_of_chunks() -> None:
     assert chunks_of(SMALL, Parallel(pp=2, interleave=2)) == tuple(range(i, i + 1) for i in range(4))
     # a stage without layers is what embeddings alone are
     assert chunks_of(SMALL, Parallel(pp=2, split=(0, 4)))[0] == range(0)
+
+
+def test_training_has_no_chunks() -> None:
+    with pytest.raises(ModelError, match="chunk is for inference") as caught:
+        check_fit(SMALL, Parallel(), Batch(total=1, chunk=1), MemoryPlan())
+    assert caught.value.at == ("batch", "chunk")
+    check_fit(SMALL, Parallel(), Batch(total=1, chunk=1), MemoryPlan(phase="inference"))
+
+
+@pytest.mark.parametrize(
+    ("parallel", "machines", "at", "message"),
+    [
+        ({"dp": 8}, {"node": 3}, "node", "machines of 3 ranks do not divide 8 ranks"),
+        ({"dp": 6, "ep": 6}, {"node": 4}, "node", "do not divide 6 ranks"),
+        ({"tp": 2, "dp": 6, "ep": 3}, {"node": 4}, "node", "cut the 3 ranks of ep unequally"),
+        ({"dp": 8}, {"node": 4, "nodes_limit": 3}, "nodes_limit", "3 are more than the 2 machines there are"),
+    ],
+)
+def test_machines_that_ranks_do_not_fill(
+    parallel: dict[str, Any], machines: dict[str, Any], at: str, message: str
+) -> None:
+    found = misfits(SMALL, Parallel(**parallel), Batch(total=48), MemoryPlan(), TrafficPlan(**machines))
+    assert (("traffic", at), True) in [(error.at, message in error.message) for error in found]
+
+
+def test_a_machine_that_is_not_full() -> None:
+    check_fit(SMALL, Parallel(dp=4), Batch(total=4), MemoryPlan(), TrafficPlan(node=8))

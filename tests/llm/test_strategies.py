@@ -16,11 +16,9 @@ from simulator.llm.mesh import (
     mesh_of,
     mesh_stored,
     mesh_traffic,
-    plan_strategies,
 )
 from simulator.llm.notation import parse
 from simulator.llm.overlap import application_rows, overlaps
-from simulator.llm.plan import Parallel
 from simulator.llm.products import FORWARD, SCORES, VALUES, is_related, made, needed
 from simulator.llm.seed_rules import (
     agreement,
@@ -307,19 +305,17 @@ def test_states_on_a_mesh() -> None:
     assert at_rest(STRATEGIES["tp-row"], "Y") == Partitioned("I")
 
 
-def test_a_plans_strategies() -> None:
-    plan, mesh = plan_strategies(Parallel(tp=2, sp=True, cp=2, dp=16, ep=4, zero=1, pp=2))
-    assert {axis: strategy.name for axis, strategy in plan.items()} == {
-        "tp": "sp",
-        "cp": "cp-ring",
-        "ep": "ep",
-        "dp": "zero-1",
-        "pp": "pp",
-    }
-    assert mesh == {"tp": 2, "cp": 2, "ep": 4, "dp": 4, "pp": 2}
-    plan, mesh = plan_strategies(Parallel(dp=16, zero=3, shard=8))
-    assert {axis: strategy.name for axis, strategy in plan.items()} == {"dp": "fsdp", "copies": "dp"}
-    assert mesh == {"dp": 8, "copies": 2}
+def test_weights_where_a_layer_computes() -> None:
+    """FSDP keeps them in parts, but computes on all of them."""
+    found = layouts({"tp": STRATEGIES["tp-column"], "dp": STRATEGIES["fsdp"]})
+    assert found["W"] == {"tp": Partitioned("O"), "dp": REPLICATED}
+
+
+def test_every_stage_of_a_pipeline_gathers_weights() -> None:
+    plan = {"dp": STRATEGIES["fsdp"], "pp": STRATEGIES["pp"]}
+    assert mesh_stored(plan, {"dp": 8, "pp": 4})["W"] == parse("LOI + 32OI")
+    assert mesh_stored(plan, {"dp": 8, "pp": 4}, prefetch=1)["W"] == parse("LOI + 64OI")
+    assert mesh_stored(plan, {"dp": 8, "pp": 4}, stays=True)["W"] == parse("9LOI")
 
 
 def test_a_mesh_that_is_not_the_plans() -> None:

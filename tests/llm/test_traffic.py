@@ -275,6 +275,26 @@ def test_experts_are_replicated_less() -> None:
     assert group_bytes(found, "expert dp") == Fraction(2, 2) * 4 * experts / 4
 
 
+def test_sequence_parallel_ranks_send_their_part_to_experts() -> None:
+    """A part of t each, and the ranks of an expert gather k copies; without it each rank sends them all."""
+    model, batch = sparse(), Batch(total=8)
+    whole, part = (step(Parallel(tp=4, sp=sp, dp=4, ep=4), batch, model=model) for sp in (False, True))
+    alone = step(Parallel(dp=4, ep=4), batch, model=model)
+    assert group_bytes(whole, "ep") == group_bytes(alone, "ep") == 4 * group_bytes(part, "ep")
+    rows = {row.what: row for row in part.rows() if (row.group, row.kind) == ("tp", "allgather")}
+    assert rows["layer input, experts"].size == 2 * rows["layer input"].size
+    assert rows["layer input, experts"].times == rows["layer input"].times
+
+
+def test_many_stages_are_counted_once_each() -> None:
+    """What a stage sends is added up once, however many ask for it."""
+    found = step(Parallel(tp=2, pp=96), Batch(total=96))
+    assert found.rank(5) == sum(found.rank(5, group) for group in found.groups)
+    by_calls = [call.rank_bytes(found.parallel) for call in found.calls if 5 in call.senders(found.parallel)]
+    assert found.rank(5) == sum(by_calls)
+    assert found.rank(5, "nobody") == 0
+
+
 def test_machines_that_cut_experts_unequally() -> None:
     assert near_ranks(Parallel(dp=8, ep=8), 2) == 2
     with pytest.raises(ModelError, match="unequally") as caught:

@@ -465,7 +465,7 @@ def test_the_examples_of_the_documentation_run(tmp_path: Path) -> None:
     code = page.partition("```python\n# my_ring.py\n")[2].partition("```")[0]
     (tmp_path / "my_ring.py").write_text(code, "utf-8")
     examples = [block for block in blocks if block.startswith("collective:")]
-    assert len(examples) == 2
+    assert len(examples) == 3
     for number, block in enumerate(examples):
         file = write(tmp_path / f"{number}.yaml", TOPOLOGY + block + "\n")
         assert run(load(file), allow_code=True).verified == "full"
