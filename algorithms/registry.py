@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from algorithms.catalogue.composed import COMPOSED
 from algorithms.catalogue.flat import FLAT
 from algorithms.catalogue.hierarchical import HIERARCHICAL
 from algorithms.catalogue.hybrid import HYBRID, hybrid_dims
+from algorithms.catalogue.in_network import IN_NETWORK
 from algorithms.catalogue.themis import THEMIS
 from algorithms.collective import KINDS, check_kind, check_rank, check_ranks
 from algorithms.compose import is_power_of_two
@@ -23,7 +24,7 @@ from algorithms.sizes import resized
 from algorithms.variation import rooted, segmented
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
-    {**FLAT, **{algorithm.name: algorithm for algorithm in (*HIERARCHICAL, *HYBRID, *THEMIS, *COMPOSED)}}
+    {**FLAT, **{a.name: a for a in (*IN_NETWORK, *HIERARCHICAL, *HYBRID, *THEMIS, *COMPOSED)}}
 )
 
 
@@ -189,6 +190,7 @@ def check_common(kind: str, ranks: int, option: str, value: Any) -> None:
     if option == "peer" and KINDS[kind].target != "peer":
         raise ScheduleError(f"{kind} has no peer", (option,))
     if option == "sizes":
+        _check_listed(option, value)
         return
     _check_whole(option, value)
     if option != "segments":
@@ -198,6 +200,11 @@ def check_common(kind: str, ranks: int, option: str, value: Any) -> None:
 def _check_whole(option: str, value: Any) -> None:
     if type(value) is not int:
         raise ScheduleError(f"{option} must be a whole number, found {value!r}", (option,))
+
+
+def _check_listed(option: str, value: Any) -> None:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise ScheduleError(f"{option} must be a list, found {value!r}", (option,))
 
 
 @cache
@@ -218,5 +225,7 @@ def _check_option(algorithm: Algorithm, option: str, value: Any) -> None:
         raise ScheduleError(f"{option} must be {words}, found {value!r}", (option,))
     if wanted is int or (wanted == int | None and value is not None):
         _check_whole(option, value)
-    if option == "dims" and value is not None and not all(type(size) is int for size in value):
-        raise ScheduleError(f"dims must be whole numbers, found {list(value)}", (option,))
+    if option in ("dims", "tree") and value is not None:
+        _check_listed(option, value)
+        if not all(type(size) is int for size in value):
+            raise ScheduleError(f"{option} must be whole numbers, found {list(value)}", (option,))

@@ -53,6 +53,9 @@ def _size_table(collective: Collective, sizes: Sequence[int | Sequence[int]]) ->
         raise ScheduleError(f"sizes of {ranks} ranks are needed, found {len(sizes)}", ("sizes",))
     flat: list[int] = []
     for i, entry in enumerate(sizes):
+        for size in [entry] if not isinstance(entry, Sequence) else entry:
+            if type(size) is not int:
+                raise ScheduleError(f"a size is a whole number, found {size!r}", ("sizes", i))
         row: list[int] = [entry] if isinstance(entry, int) else list(entry)
         if isinstance(entry, int) == several:
             wanted = "a row of sizes for each rank" if several else "one size for each rank"

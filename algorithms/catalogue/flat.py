@@ -14,7 +14,6 @@ from algorithms.catalogue.direct import DIRECT
 from algorithms.catalogue.double_tree import DOUBLE_TREE
 from algorithms.catalogue.exchange import EXCHANGE
 from algorithms.catalogue.halving import HALVING
-from algorithms.catalogue.in_network import IN_NETWORK
 from algorithms.catalogue.pat import PAT
 from algorithms.catalogue.rabenseifner import RABENSEIFNER
 from algorithms.catalogue.ring import RINGS
@@ -40,7 +39,6 @@ FLAT: Mapping[str, Algorithm] = MappingProxyType(
             BINE,
             PAT,
             TORUS_RINGS,
-            IN_NETWORK,
         )
         for algorithm in family
     }

@@ -89,6 +89,7 @@ def ring(kind: str, ranks: int, size: int, first_chunk: int = -1) -> Schedule:
 
 
 def _reducing_ring(kind: str, ranks: int, size: int, first_chunk: int) -> Schedule:
+    first_chunk %= ranks
     shift = first_chunk + 1
     scatter = make_collective("reduce_scatter", ranks, size, shift=shift)
     reduce = assemble(scatter, ring_steps(ranks, 1, first_chunk), algorithm="ring")

@@ -18,6 +18,7 @@ from algorithms.compose import beside, on, then
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, steps_of
 from algorithms.schedule import Lists, Schedule
+from algorithms.variation import MOST_CHANNELS
 from topologies.quantities import Count, Ratio
 
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ def _lanes(
     sizes = grid_dims(ranks, dims)
     if chunks < 1:
         raise ScheduleError(f"there is at least 1 chunk, found {chunks}", ("chunks",))
+    if chunks > MOST_CHANNELS:
+        raise ScheduleError(f"{chunks:,} chunks; at most {MOST_CHANNELS:,} fit", ("chunks",))
     weights = [1.0] * len(sizes) if weights is None else weights
     if len(weights) != len(sizes):
         raise ScheduleError(
@@ -214,7 +217,9 @@ def dims_and_weights(
         return {"dims": dims}
     links = topology.links
     total = np.bincount(links.level, weights=links.bandwidth, minlength=len(topology.levels))
-    return {"dims": dims, "weights": tuple((total / topology.ranks).tolist())}
+    # a dimension of one rank has no links, and nothing to do
+    shares = np.where(total > 0, total / topology.ranks, 1.0)
+    return {"dims": dims, "weights": tuple(shares.tolist())}
 
 
 THEMIS: Final = (

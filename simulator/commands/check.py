@@ -27,10 +27,11 @@ def check(paths: tuple[Path, ...], junit: Path | None, updates: bool, allow_code
     PATHS are files, folders, or library:NAME and library:THEME for those that come with collsim.
     """
     from simulator.scenario.library import expand
-    from simulator.scenario.output import write_file
+    from simulator.scenario.output import check_file, write_file
 
     files = expand(paths)
     if junit is not None:
+        check_file(junit)
         _check_report(junit, files)
     outcomes = []
     for file in files:

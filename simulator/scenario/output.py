@@ -63,13 +63,12 @@ def write_file(path: Path, data: bytes) -> None:
     Raises
     ------
     OutputError
-        If it cannot be written, or is a folder.
+        If it cannot be written, or is a folder, a device or a pipe.
     """
     try:
         # what a link points to is replaced, not the link
         path = path.resolve()
-        if path.is_dir():
-            raise OutputError(f"{path} is a folder")
+        check_file(path)
         hidden = path.with_name(f".collsim.{os.getpid()}.{path.name[:100]}")
         try:
             hidden.write_bytes(data)
@@ -80,6 +79,19 @@ def write_file(path: Path, data: bytes) -> None:
             hidden.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def check_file(path: Path) -> None:
+    """Refuse to put a file in the place of a folder, a device or a pipe.
+
+    Raises
+    ------
+    OutputError
+    """
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder; a file should go there")
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{path} is a device or a pipe; a file should go there")
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
@@ -155,8 +167,7 @@ def _write_folder(folder: Path, fill: Callable[[Path], None]) -> list[Path]:
 def _check_targets(folder: Path, files: Sequence[Path]) -> None:
     """Refuse before the first file is moved, not after."""
     for file in files:
-        if (folder / file).is_dir():
-            raise OutputError(f"{folder / file} is a folder; a file should go there")
+        check_file(folder / file)
 
 
 def _remove_empty(made: Sequence[Path]) -> None:
@@ -195,7 +206,6 @@ def check_picture(path: Path, *, force: bool) -> None:
     """
     if path.suffix not in (".png", ".svg"):
         raise OutputError(f"{path} must end in .png or .svg")
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder")
+    check_file(path)
     if path.exists() and not force:
         raise OutputError(f"{path} exists; --force overwrites it")

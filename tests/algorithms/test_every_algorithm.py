@@ -323,6 +323,18 @@ def test_error_refuses_other_numbers_of_ranks(name: str, ranks: int) -> None:
             ("algorithms", 1),
         ),
         ("ring", "reduce_scatter", 0, {}, "1 to 1,048,576 ranks, found 0", ("ranks",)),
+        ("ring", "allgather", 4, {"sizes": 5}, "sizes must be a list, found 5", ("sizes",)),
+        ("swing", "allgather", 4, {"dims": 4}, "dims must be a list, found 4", ("dims",)),
+        ("in_network", "allreduce", 2, {"tree": ["a"]}, "tree must be whole numbers", ("tree",)),
+        ("themis", "allreduce", 4, {"chunks": 10**9}, "at most 32,768 fit", ("chunks",)),
+        (
+            "hierarchical",
+            "allreduce",
+            4,
+            {"dims": [2, 2], "algorithms": ["ring", "in_network"]},
+            "does no",
+            ("algorithms", 1),
+        ),
     ],
 )
 def test_refuses(

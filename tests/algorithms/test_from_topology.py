@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from algorithms import ALGORITHMS, ScheduleError
+from algorithms import ALGORITHMS, ScheduleError, build
 from topologies import Level, Topology, crossbar, full_mesh, leaf_spine, multilevel, torus
 
 PLANE = torus([4, 6], 1e9)
@@ -54,3 +54,15 @@ def test_no_tree_without_switches_that_reduce() -> None:
     with pytest.raises(ScheduleError, match="needs switches that reduce above all ranks") as caught:
         from_topology(crossbar(3, 1e9), {}, None)
     assert caught.value.at == ("algorithm",)
+
+
+def test_a_dimension_of_one_rank_has_a_weight_like_any() -> None:
+    options = ALGORITHMS["themis"].from_topology
+    assert options is not None
+    place = torus([4, 1], bandwidth=1e9)
+    build("themis", "allreduce", 4, 64, **options(place, {}, None))
+
+
+def test_a_first_chunk_counts_round_the_ring() -> None:
+    one, other = (build("ring", "allreduce", 7, 70, first_chunk=first) for first in (10**20, 10**20 % 7))
+    assert (one.first == other.first).all()

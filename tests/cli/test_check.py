@@ -316,3 +316,12 @@ def test_a_report_is_never_written_over_what_is_no_report(
         assert collsim("check", "--junit", report, file) == 2
         assert said in capsys.readouterr().err
     assert (file.read_text("utf-8"), notes.read_text("utf-8")) == (ONE_LINE, "mine")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_not_replaced_by_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, pipe = write(tmp_path / "a.yaml", ONE_LINE), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert collsim("check", "--junit", pipe, file) == 2
+    assert "is a device or a pipe" in capsys.readouterr().err
+    assert pipe.is_fifo()
