@@ -143,7 +143,7 @@ class Platform:
 
 
 def steps_of(rounds: Iterable[Round]) -> int:
-    """Steps that the rounds stand for: all but those that follow in a pipeline, whose steps a schedule may count."""
+    """Steps that the rounds stand for: all but those that follow in a pipeline."""
     return sum(turn.times for turn in rounds if not turn.pipelined)
 
 
