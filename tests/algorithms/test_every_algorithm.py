@@ -41,9 +41,12 @@ def some_size(kind: str) -> int:
 
 
 def ways(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
-    """Variants; of larger clusters the first, and another one at every N in turn."""
+    """All variants; of more than 8 ranks two, and of more than 16 one of them, another at every N in turn."""
     every = variants(name, kind, ranks)
-    return every if ranks <= 12 or len(every) == 1 else [every[0], every[1 + ranks % (len(every) - 1)]]
+    if ranks <= 8:
+        return every
+    turn = every[ranks % len(every)]
+    return [turn] if ranks > 16 or len(every) == 1 else [every[0], turn]
 
 
 @every_size_of_cluster
@@ -78,14 +81,13 @@ def check_totals(schedule: Schedule, every: Totals | None) -> None:
     assert int(sent[schedule.mode == REDUCE].sum()) == every.reduced * size
 
 
-@pytest.mark.parametrize("ranks", range(1, 7))
 @every_algorithm
-def test_odd_sizes(name: str, kind: str, ranks: int) -> None:
+def test_odd_sizes(name: str, kind: str) -> None:
     """Nothing, less than a byte a rank, a remainder, none."""
-    for options in variants(name, kind, ranks):
+    for ranks, options in [(n, options) for n in (1, 2, 3, 6) for options in variants(name, kind, n)[:4]]:
         usual = build(name, kind, ranks, some_size(kind), **options)
-        for size in {0, 1, ranks - 1, 720720, 10**9} if kind != "barrier" else {0}:
-            with case(options, size):
+        for size in {0, 1, ranks - 1, 720720} if kind != "barrier" else {0}:
+            with case(ranks, options, size):
                 schedule = build(name, kind, ranks, size, **options)
                 for column in COLUMNS:
                     np.testing.assert_array_equal(getattr(usual, column), getattr(schedule, column))
@@ -108,7 +110,7 @@ def check_counts(counts: Counts, schedule: Schedule) -> None:
     assert counts.bytes_reduced_total >= needed.reduced * size
 
 
-@pytest.mark.parametrize("several", [range(2, 9), range(9, 14), (16, 23), (32, 33)], ids=str)
+@pytest.mark.parametrize("several", [range(2, 9), range(9, 34, 4), (48, 64)], ids=str)
 @pytest.mark.parametrize(("name", "kind"), ROOTED)
 def test_any_rank_may_be_the_root(name: str, kind: str, several: Sequence[int]) -> None:
     for ranks in several:
@@ -133,10 +135,9 @@ def check_root(name: str, kind: str, ranks: int, root: int, options: dict[str, A
     assert abs(counts.transfers - usual.transfers) <= 1
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 6, 8])
 @every_algorithm
-def test_segments_go_their_way_and_cost_as_many_bytes(name: str, kind: str, ranks: int) -> None:
-    for options in variants(name, kind, ranks)[:3]:
+def test_segments_go_their_way_and_cost_as_many_bytes(name: str, kind: str) -> None:
+    for ranks, options in [(n, options) for n in (1, 3, 6, 8) for options in variants(name, kind, n)[:2]]:
         whole = count(build(name, kind, ranks, 1001 * (kind != "barrier"), **options))
         schedule = build(name, kind, ranks, 1001 * (kind != "barrier"), segments=3, **options)
         prove(schedule)
@@ -147,11 +148,10 @@ def test_segments_go_their_way_and_cost_as_many_bytes(name: str, kind: str, rank
         assert whole.steps <= counts.steps <= 3 * whole.steps
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8, 12])
 @pytest.mark.parametrize(("name", "kind"), [(n, k) for n, k in KINDS if collectives.KINDS[k].by_rank])
-def test_blocks_of_any_sizes(name: str, kind: str, ranks: int) -> None:
-    rng = np.random.default_rng(ranks)
-    for options in variants(name, kind, ranks)[:3]:
+def test_blocks_of_any_sizes(name: str, kind: str) -> None:
+    rng = np.random.default_rng(12)
+    for ranks, options in [(n, options) for n in (1, 2, 3, 8, 12) for options in variants(name, kind, n)[:2]]:
         shape = (ranks, ranks) if kind == "all_to_all" else ranks
         blocks = rng.integers(0, 50, shape) * rng.integers(0, 2, shape)
         if kind == "barrier":
@@ -171,7 +171,7 @@ def test_blocks_of_any_sizes(name: str, kind: str, ranks: int) -> None:
 
 @every_algorithm
 def test_rows_stand_in_canonical_order_and_say_who_made_them(name: str, kind: str) -> None:
-    for ranks in (*range(1, 10), 12, 16, 33):
+    for ranks in (1, 2, 3, 5, 6, 8, 12, 33):
         for options in ways(name, kind, ranks):
             with case(ranks, options):
                 schedule = build(name, kind, ranks, 0, **options)
@@ -195,7 +195,7 @@ def canonical_keys(schedule: Schedule) -> list[tuple[int, int, int, int]]:
 
 @every_algorithm
 def test_dual_of_the_dual_is_the_original(name: str, kind: str) -> None:
-    for ranks in (*range(2, 10), 12, 16, 24):
+    for ranks in (*range(2, 8), 12, 16):
         for options in ways(name, kind, ranks):
             with case(ranks, options):
                 check_dual(build(name, kind, ranks, some_size(kind), **options))

@@ -146,12 +146,12 @@ def choices(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
     return every
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 6, 8, 9, 12, 17])
+@pytest.mark.parametrize("ranks", [2, 3, 4, 6, 8, 17])
 @pytest.mark.parametrize(("name", "kind"), TIMED)
 def test_time_is_the_closed_form(name: str, kind: str, ranks: int) -> None:
     divided = DIVIDED * (17 if ranks == 17 else 1)
-    few = ranks > 5
-    for options in choices(name, kind, ranks)[: 3 if few else None]:
+    few = ranks > 4
+    for options in choices(name, kind, ranks)[: 2 if few else None]:
         schedule = build(name, kind, ranks, divided * (kind != "barrier"), **options)
         assert divided % parts(schedule) == 0
         if name == "swing" and ranks % 2 and kind != "allgather":
@@ -159,7 +159,7 @@ def test_time_is_the_closed_form(name: str, kind: str, ranks: int) -> None:
             check(name, kind, ranks, options, [divided], REDUCTIONS[:2])
             continue
         check(name, kind, ranks, options, [divided], REDUCTIONS[1::2] if few else REDUCTIONS)
-        if ranks in (2, 3, 5, 9):
+        if ranks in (2, 3, 6):
             check(
                 name, kind, ranks, options, UNDIVIDED[2 * few :], REDUCTIONS[1:2] if few else REDUCTIONS[::3]
             )
