@@ -150,7 +150,7 @@ def choices(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("name", "kind"), TIMED)
 def test_time_is_the_closed_form(name: str, kind: str, ranks: int) -> None:
     divided = DIVIDED * (17 if ranks == 17 else 1)
-    few = ranks > 4
+    few = ranks > 3
     for options in choices(name, kind, ranks)[: 2 if few else None]:
         schedule = build(name, kind, ranks, divided * (kind != "barrier"), **options)
         assert divided % parts(schedule) == 0
@@ -159,7 +159,7 @@ def test_time_is_the_closed_form(name: str, kind: str, ranks: int) -> None:
             check(name, kind, ranks, options, [divided], REDUCTIONS[:2])
             continue
         check(name, kind, ranks, options, [divided], REDUCTIONS[1::2] if few else REDUCTIONS)
-        if ranks in (2, 3, 6):
+        if ranks in (2, 3):
             check(
                 name, kind, ranks, options, UNDIVIDED[2 * few :], REDUCTIONS[1:2] if few else REDUCTIONS[::3]
             )
