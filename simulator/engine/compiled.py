@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from simulator.engine.errors import PlanError
+from simulator.engine.errors import TOO_LATE, PlanError
 from simulator.engine.timeline import Timeline
 from topologies.clock import LONGEST
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from simulator.engine.plan import Plan
 
 REPORT_EVERY: Final = 1 << 20
-TOO_LATE: Final = "the simulation ran past 2.5 hours, past which femtoseconds do not fit 64 bits"
 
 
 def available() -> bool:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from topologies.errors import CollsimError
+
+TOO_LATE: Final = "the simulation ran past 2.5 hours, past which femtoseconds do not fit 64 bits"
 
 
 class PlanError(CollsimError):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 import simpy
 
-from simulator.engine.errors import PlanError
+from simulator.engine.errors import TOO_LATE, PlanError
 from simulator.engine.timeline import Timeline
 from topologies.clock import LONGEST
 
@@ -29,7 +29,6 @@ MOST_HOPS: Final = 10_000_000
 """About ten gigabytes of SimPy's objects, and minutes."""
 
 REPORT_EVERY: Final = 1024
-TOO_LATE: Final = "the simulation ran past 2.5 hours, past which femtoseconds do not fit 64 bits"
 
 LOWEST: Final = 9
 """Priority after every ordinary event of an instant (SimPy's own are 0 and 1)."""
