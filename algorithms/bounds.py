@@ -173,11 +173,11 @@ def _latency(collective: Collective, topology: Topology, model: str, place: NDAr
     if not np.isfinite(away).all():
         raise TopologyError("there are ranks with no way between them")
     farthest = _farthest(collective, away, place)
-    ports = max(_ports(topology, links.src), _ports(topology, links.dst))
-    rounds = _least_rounds(collective.kind, topology.ranks, ports + 1) * overhead.min()
     if topology.reduces:
         # a switch tells many in one round, and sums what many tell
-        rounds = 0.0
+        return to_seconds(int(farthest))
+    ports = max(_ports(topology, links.src), _ports(topology, links.dst))
+    rounds = _least_rounds(collective.kind, topology.ranks, ports + 1) * overhead.min()
     return to_seconds(int(max(farthest, rounds)))
 
 

@@ -59,10 +59,10 @@ def dual(schedule: Schedule, collective: Collective) -> Schedule:
 def _transposed(schedule: Schedule) -> Schedule:
     """An All-to-All in which the chunks from s to d go by the names of those from d to s."""
     collective = schedule.collective
-    chunk = np.arange(collective.chunks)
-    block, segment = np.divmod(chunk, collective.chunks // collective.ranks**2)
+    segments = collective.chunks // collective.ranks**2
+    block, segment = np.divmod(np.arange(collective.chunks), segments)
     source, target = np.divmod(block, collective.ranks)
-    named = (target * collective.ranks + source) * (collective.chunks // collective.ranks**2) + segment
+    named = (target * collective.ranks + source) * segments + segment
     swapped = replace(
         collective,
         sizes=collective.sizes[named],
