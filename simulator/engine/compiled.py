@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
     from simulator.engine.plan import Plan
 
 REPORT_EVERY: Final = 1 << 20
-
-
-def available() -> bool:
-    """Whether numba is installed; it is not imported to find out."""
-    return find_spec("numba") is not None
 
 
 def run_compiled(plan: Plan, progress: Callable[[int, int], None] | None = None) -> Timeline:
@@ -58,6 +52,7 @@ def run_in_order(plan: Plan) -> Timeline | None:
         plan.hold,
         plan.head,
         plan.resources.latency,
+        plan.resources.gap,
         plan.dependency_offset,
         plan.dependency,
         *times,
@@ -105,7 +100,7 @@ def run_events(plan: Plan, progress: Callable[[int, int], None] | None = None) -
         scalars,
     )
     columns = (
-        *(plan.hop_offset, plan.resource, plan.hold, plan.head, plan.resources.latency),
+        *(plan.hop_offset, plan.resource, plan.hold, plan.head, plan.resources.latency, plan.resources.gap),
         *dependents_of(plan.dependency_offset, plan.dependency),
         *(timeline.arrival, timeline.grant, timeline.release),
     )

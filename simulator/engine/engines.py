@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from simulator.engine.compiled import available, run_compiled
+from simulator.engine.compiled import run_compiled
 from simulator.engine.errors import PlanError
 from simulator.engine.lower import lower
+from topologies.loops import numba_is_here
 
 if TYPE_CHECKING:
     from algorithms.schedule import Schedule
@@ -43,7 +44,7 @@ def run_plan(
     """
     if engine not in ENGINES:
         raise PlanError(f'there is no engine "{engine}"', ("engine",))
-    if wants_compiled(plan, engine) and available():
+    if wants_compiled(plan, engine) and numba_is_here():
         return run_compiled(plan, progress)
     from simulator.engine.simpy_engine import run_simpy
 

@@ -28,7 +28,18 @@ SCALARS: Final = 4
 
 @njit(cache=True)
 def pass_in_order(
-    hop_offset, resource, hold, head, latency, dependency_offset, dependency, arrival, grant, release, longest
+    hop_offset,
+    resource,
+    hold,
+    head,
+    latency,
+    gap,
+    dependency_offset,
+    dependency,
+    arrival,
+    grant,
+    release,
+    longest,
 ):
     """One pass over the operations in the order of their ids, each granted the moment it arrives.
 
@@ -56,12 +67,12 @@ def pass_in_order(
             if head[hop]:
                 left = max(left, tail)
             # past the last instant, or over the edge of 64 bits
-            if left > longest or left < now or left + latency[r] < left:
+            if left > longest or left < now or left + latency[r] < left or left + gap[r] < left:
                 return 2
             arrival[hop] = now
             grant[hop] = now
             release[hop] = left
-            gone[r] = left
+            gone[r] = left + gap[r]
             came[r] = now
             held[r] = hold[hop]
             front = now + latency[r]
@@ -137,6 +148,7 @@ def event_loop(
     hold,
     head,
     latency,
+    gap,
     dependent_offset,
     dependent,
     arrival,
@@ -247,19 +259,19 @@ def event_loop(
             left = now + hold[hop]
             if head[hop]:
                 left = max(left, release[hop - 1] + latency[resource[hop - 1]])
-            if left > longest or left < now or left + latency[r] < left:
+            if left > longest or left < now or left + latency[r] < left or left + gap[r] < left:
                 scalars[LATE] = 1
                 break
             arrival[hop] = came[i]
             grant[hop] = now
             release[hop] = left
-            free_at[r] = left
+            free_at[r] = left + gap[r]
             leaves = now if hop + 1 < hop_offset[i + 1] and head[hop + 1] else left
             size = _push_event(times, codes, size, leaves + latency[r], i)
             first[r] = behind[i]
             if first[r] != NONE:
                 before[first[r]] = NONE
-                size = _push_event(times, codes, size, left, -1 - r)
+                size = _push_event(times, codes, size, free_at[r], -1 - r)
         ready = 0
         if scalars[LATE]:
             break

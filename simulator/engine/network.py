@@ -7,19 +7,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
 from topologies.errors import TopologyError
-from topologies.quantities import Bandwidth, Whole
+from topologies.quantities import Bandwidth, Bytes, Time, Whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Model = Literal["store_and_forward", "cut_through"]
+Model = Literal["store_and_forward", "cut_through", "packet"]
 Sync = Literal["step", "dataflow", "barrier"]
 Mode = Literal["after", "streamed"]
+Protocol = Literal["eager", "rendezvous"]
+
+MTU: Final = 4096
+"""Bytes of a packet where a scenario does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What a message costs the ranks at its two ends: LogGP (Alexandrov et al. 1995).
+
+    G is the inverse of a link's bandwidth and L its latency.
+
+    Attributes
+    ----------
+    overhead : float
+        o, s: how long the processor of the sender, and later that of the receiver, is busy with it.
+    gap : float
+        g, s: between the last byte of a message and the first of the next, at the port of a rank
+        that sends, and likewise at one that receives.
+    protocol : {'eager', 'rendezvous'}
+        An eager message leaves as soon as its sender is ready; a rendezvous first asks the
+        receiver, which answers when it is ready.
+    threshold : int
+        Bytes up to which a message is eager in spite of `rendezvous`.
+    """
+
+    overhead: Time = 0.0
+    gap: Time = 0.0
+    protocol: Protocol = "eager"
+    threshold: Bytes = 0
+
+    def __post_init__(self) -> None:
+        check_word("protocol", self.protocol, get_args(Protocol))
+        for name in ("overhead", "gap"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise TopologyError(
+                    f"{name} is zero or more and finite, found {getattr(self, name)}", (name,)
+                )
+        if self.threshold and self.protocol == "eager":
+            raise TopologyError("only a rendezvous has a threshold", ("threshold",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +68,9 @@ class Network:
 
     Attributes
     ----------
-    model : {'store_and_forward', 'cut_through'}
-        A message enters its next link when its tail has arrived there, or when its head has.
+    model : {'store_and_forward', 'cut_through', 'packet'}
+        A message enters its next link when its tail has arrived there, or when its head has; or
+        it is cut into packets, each of which is stored and forwarded.
     sync : {'step', 'dataflow', 'barrier'}
         When a transfer may start: when its source and its destination have finished their
         earlier steps; when what it sends has arrived at its source; when all ranks have
@@ -39,15 +80,25 @@ class Network:
         the one with the smallest static congestion factor that a search finds.
     direct_links_only : bool
         Refuse a transfer that takes more than one hop.
+    mtu : int, optional
+        Most bytes of a packet; 4096 where nothing is said.
+    endpoint : Endpoint, optional
+        What messages cost their ranks; nothing without it.
     """
 
     model: Model = "store_and_forward"
     sync: Sync = "step"
     placement: Sequence[Whole] | Literal["auto"] | None = None
     direct_links_only: bool = False
+    mtu: Bytes | None = None
+    endpoint: Endpoint | None = None
 
     def __post_init__(self) -> None:
         check_word("model", self.model, get_args(Model))
+        if self.mtu is not None and self.model != "packet":
+            raise TopologyError("only the model packet has an mtu", ("mtu",))
+        if self.mtu is not None and self.mtu < 1:
+            raise TopologyError("mtu must be at least 1 byte", ("mtu",))
         check_word("sync", self.sync, get_args(Sync))
         seen: set[int] = set()
         if isinstance(self.placement, str):

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 LINK: Final = 0
 REDUCER: Final = 1
 START: Final = 2
+PROCESSOR: Final = 3
+SEND_PORT: Final = 4
+RECEIVE_PORT: Final = 5
 NO_TRANSFER: Final = -1
 
 
@@ -22,16 +25,20 @@ class Resources:
     Attributes
     ----------
     kind : ndarray of uint8, shape (resources,)
-        LINK, REDUCER, or START (what keeps a rank that begins late).
+        LINK, REDUCER, START (what keeps a rank that begins late), PROCESSOR, SEND_PORT or
+        RECEIVE_PORT.
     which : ndarray of int32
         Number of the link, or of the topology's rank.
     latency : ndarray of int64
         fs from the release (or, entered by the head, from the grant) to the next hop.
+    gap : ndarray of int64
+        fs from the release until it is free for the next.
     """
 
     kind: NDArray[np.uint8]
     which: NDArray[np.int32]
     latency: NDArray[np.int64]
+    gap: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.kind)

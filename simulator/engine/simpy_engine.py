@@ -46,10 +46,11 @@ class _Later(simpy.Event):
 class _Resource:
     """A first-come first-served resource: when it is free again, and who waits for it."""
 
-    __slots__ = ("free_at", "latency", "waiting")
+    __slots__ = ("free_at", "gap", "latency", "waiting")
 
-    def __init__(self, latency: int) -> None:
+    def __init__(self, latency: int, gap: int) -> None:
         self.latency = latency
+        self.gap = gap
         self.free_at = 0
         self.waiting: list[tuple[int, int, int, _Later]] = []
 
@@ -65,7 +66,10 @@ class _Run:
         self.hop_offset = plan.hop_offset.tolist()
         self.hold = plan.hold.tolist()
         self.head = plan.head.tolist()
-        resources = [_Resource(latency) for latency in plan.resources.latency.tolist()]
+        resources = [
+            _Resource(latency, gap)
+            for latency, gap in zip(plan.resources.latency.tolist(), plan.resources.gap.tolist(), strict=True)
+        ]
         self.resource = [resources[r] for r in plan.resource.tolist()]
         self.missing = np.diff(plan.dependency_offset).tolist()
         self.dependents = _dependents(plan)
@@ -87,6 +91,10 @@ class _Run:
             walked = _Later(self.env)
             self.arrive(operation, hop, walked)
             yield walked
+        self.finish(operation)
+
+    def finish(self, operation: int) -> None:
+        """Start what has waited for the operation alone."""
         for dependent in self.dependents[operation]:
             self.missing[dependent] -= 1
             if not self.missing[dependent]:
@@ -117,22 +125,27 @@ class _Run:
         due = self.agenda.pop(now)
         if now > LONGEST:
             raise PlanError(TOO_LATE)
-        self.granted += len(due)
-        if self.progress is not None and (self.granted >= self.next_report or self.granted == len(self.hold)):
-            self.next_report = self.granted + REPORT_EVERY
-            self.progress(self.granted, len(self.hold))
+        self.count(len(due))
         for resource in due:
             _, operation, hop, walked = heappop(resource.waiting)
             release = now + self.hold[hop]
             if self.head[hop]:
                 release = max(release, self.release[hop - 1] + self.resource[hop - 1].latency)
             self.grant[hop] = now
-            self.release[hop] = resource.free_at = release
+            self.release[hop] = release
+            resource.free_at = release + resource.gap
             last = hop + 1 == self.hop_offset[operation + 1]
             leaves = now if not last and self.head[hop + 1] else release
             walked.happen(leaves + resource.latency - now)
             if resource.waiting:
-                self.look(resource, release)
+                self.look(resource, resource.free_at)
+
+    def count(self, granted: int) -> None:
+        """Add to the hops granted, and tell now and then."""
+        self.granted += granted
+        if self.progress is not None and (self.granted >= self.next_report or self.granted == len(self.hold)):
+            self.next_report = self.granted + REPORT_EVERY
+            self.progress(self.granted, len(self.hold))
 
 
 def _dependents(plan: Plan) -> list[list[int]]:

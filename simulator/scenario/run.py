@@ -255,6 +255,9 @@ def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) 
     choice, reduction = scenario.collective, scenario.reduction
     if choice.own is not None:
         return None
+    network = scenario.network
+    if network.model == "packet" or network.endpoint is not None:
+        return None
     options = options_on(scenario, topology)
     if reduction is not None and len(set(reduction.rates(topology.ranks).tolist())) > 1:
         return None
@@ -265,7 +268,7 @@ def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) 
         priced = link_platforms(topology, *reducer)
     else:
         dims = dimensions(choice.algorithm, topology.ranks, options)
-        priced = platforms(topology, dims, scenario.network.model, *reducer, place)
+        priced = platforms(topology, dims, network.model, *reducer, place)
     if priced is None:
         return None
     turns = rounds(choice.algorithm, choice.kind, topology.ranks, choice.size, **options)

@@ -30,13 +30,14 @@ class Operation:
     after: Sequence[int] = ()
 
 
-def plan_of(operations: Sequence[Operation], latencies: Sequence[int]) -> Plan:
-    """Plan over one resource for each of `latencies`."""
+def plan_of(operations: Sequence[Operation], latencies: Sequence[int], gaps: Sequence[int] = ()) -> Plan:
+    """Plan over one resource for each of `latencies`, with gaps after its releases where they are given."""
     hops = [hop for operation in operations for hop in operation.hops]
     resources = Resources(
         np.full(len(latencies), LINK, dtype=np.uint8),
         np.arange(len(latencies), dtype=np.int32),
         np.array(latencies, dtype=np.int64),
+        np.array(gaps or [0] * len(latencies), dtype=np.int64),
     )
     return Plan(
         np.full(len(operations), NO_TRANSFER, dtype=np.int32),

@@ -138,9 +138,9 @@ def test_auto_compiles_what_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None
     plan = lower(build("ring", "allgather", 8, 800), ring(8, B, ALPHA))
     assert run_plan(plan).engine == "simpy"
     monkeypatch.setattr(engines, "WORTH_COMPILING", plan.hops)
-    monkeypatch.setattr(engines, "available", lambda: True)
+    monkeypatch.setattr(engines, "numba_is_here", lambda: True)
     assert run_plan(plan).engine == "compiled"
     # a machine without numba runs the reference, and the timeline says so
-    monkeypatch.setattr(engines, "available", lambda: False)
+    monkeypatch.setattr(engines, "numba_is_here", lambda: False)
     assert run_plan(plan).engine == "simpy"
     assert run_plan(plan, "compiled").engine == "simpy"

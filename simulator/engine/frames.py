@@ -1,0 +1,182 @@
+"""Transfers of several operations: packets, what their ranks do for a message, and a rendezvous before it.
+
+A transfer is, in this order, a request and its answer (of a rendezvous), an opening, its packets
+and a closing. The processors of the ranks work on a message in the opening and the closing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulator.engine.hops import Hops, clipped, hold_table, joined, single, unique_inverse
+from simulator.engine.links import link_hops
+from simulator.engine.network import MTU
+from simulator.engine.operations import Messages, Operations
+from simulator.engine.plan import PROCESSOR, RECEIVE_PORT, SEND_PORT
+from topologies.clock import femtoseconds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from algorithms.schedule import Schedule
+    from simulator.engine.machine import Machine
+
+
+def packets_of(sizes: NDArray[np.int64], machine: Machine) -> NDArray[np.int64]:
+    """Packets of messages of so many bytes; one where the model knows no packets."""
+    if machine.network.model != "packet":
+        return np.ones(len(sizes), dtype=np.int64)
+    return np.maximum(1, -(-sizes // (machine.network.mtu or MTU)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Frames:
+    """Which operation is what.
+
+    Attributes
+    ----------
+    messages : Messages
+        From whom to whom each operation goes, with its bytes: those of its packet, or none.
+    first, opening, closing : ndarray of int64, shape (transfers,)
+        First operation of each transfer, what all its packets wait for, and what waits for them.
+    request, answer, opens, carries, closes : ndarray of bool, shape (operations,)
+    """
+
+    messages: Messages
+    first: NDArray[np.int64]
+    opening: NDArray[np.int64]
+    closing: NDArray[np.int64]
+    request: NDArray[np.bool_]
+    answer: NDArray[np.bool_]
+    opens: NDArray[np.bool_]
+    carries: NDArray[np.bool_]
+    closes: NDArray[np.bool_]
+
+    @property
+    def moves(self) -> NDArray[np.bool_]:
+        """What crosses the network."""
+        return self.request | self.answer | self.carries
+
+
+def framed(schedule: Schedule, whole: Messages, reduces: NDArray[np.bool_], machine: Machine) -> Operations:
+    """Operations of transfers that may have several.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    whole : Messages
+        One a transfer.
+    reduces : ndarray of bool, shape (transfers,)
+        What ends at a reducer.
+    machine : Machine
+    """
+    endpoint = machine.endpoint
+    asks = np.zeros(len(whole.size), dtype=bool)
+    if endpoint is not None and endpoint.protocol == "rendezvous":
+        asks = whole.size > endpoint.threshold
+    frames = _frames(whole, asks, machine)
+    stretches = [_links(schedule, frames, machine)]
+    if endpoint is not None:
+        stretches = _between_ranks(frames, stretches[0], machine)
+    stretches.append(_reducing(frames, whole, reduces, machine))
+    begin, end = _ends(frames, asks, eager=endpoint is not None)
+    return Operations(frames.messages.transfer, joined(stretches), begin, end, *_inner(frames))
+
+
+def _frames(whole: Messages, asks: NDArray[np.bool_], machine: Machine) -> _Frames:
+    packets = packets_of(whole.size, machine)
+    closed = (packets > 1) | (machine.endpoint is not None)
+    count = packets + 2 * closed + 2 * asks
+    first = np.cumsum(count) - count
+    transfer = np.repeat(np.arange(len(count), dtype=np.int32), count)
+    at, lead = np.arange(len(transfer)) - first[transfer], (2 * asks)[transfer]
+    request, answer = (at == 0) & (lead > 0), (at == 1) & (lead > 0)
+    opens = closed[transfer] & (at == lead)
+    closes = closed[transfer] & (at == count[transfer] - 1)
+    carries = (at >= lead) & ~opens & ~closes
+    size = whole.size[transfer]
+    if machine.network.model == "packet":
+        mtu = machine.network.mtu or MTU
+        size = np.minimum(size - (at - lead - closed[transfer]) * mtu, mtu)
+    src, dst = whole.src[transfer], whole.dst[transfer]
+    messages = Messages(
+        np.where(answer, dst, src), np.where(answer, src, dst), np.where(carries, size, 0), transfer
+    )
+    ends = (first, first + 2 * asks, first + count - 1)
+    return _Frames(messages, *ends, request, answer, opens, carries, closes)
+
+
+def _links(schedule: Schedule, frames: _Frames, machine: Machine) -> Hops:
+    links = link_hops(schedule, frames.messages.take(frames.moves), machine)
+    count = np.zeros(len(frames.moves), dtype=np.int64)
+    count[frames.moves] = links.count
+    return Hops(count, links.resource, links.hold, links.head)
+
+
+def _between_ranks(frames: _Frames, links: Hops, machine: Machine) -> list[Hops]:
+    """The links of every message, between the ports and the processors of its ranks.
+
+    The port of the sender is held while the bytes leave over the first link, which begins with it;
+    that of the receiver only keeps what arrives a gap apart.
+    """
+    messages, ranks = frames.messages, machine.topology.ranks
+    src, dst = messages.src, messages.dst
+    sends, receives = (frames.moves & (node < ranks) for node in (src, dst))
+    offset = np.cumsum(links.count) - links.count
+    size, which = unique_inverse(messages.size[sends])
+    rate = machine.topology.links.bandwidth
+    leaving = hold_table(rate, np.zeros(len(rate)), size, links.resource[offset[sends]], which)
+    head = links.head.copy()
+    head[offset[sends]] = True
+    return [
+        _work(frames.opens | frames.request | frames.answer, src, machine),
+        single(sends, machine.number(SEND_PORT, src[sends]), leaving),
+        Hops(links.count, links.resource, links.hold, head),
+        single(receives, machine.number(RECEIVE_PORT, dst[receives])),
+        _work(frames.closes | frames.request | frames.answer, dst, machine),
+    ]
+
+
+def _work(operations: NDArray[np.bool_], node: NDArray[np.int64], machine: Machine) -> Hops:
+    """What the processor of a rank does for a message; switches have none."""
+    busy = operations & (node < machine.topology.ranks)
+    overhead = 0 if machine.endpoint is None else clipped(femtoseconds(machine.endpoint.overhead))
+    return single(busy, machine.number(PROCESSOR, node[busy]), overhead)
+
+
+def _reducing(frames: _Frames, whole: Messages, reduces: NDArray[np.bool_], machine: Machine) -> Hops:
+    """The reducer: for each packet as it comes, or for all of them when the last has come."""
+    messages = frames.messages
+    streamed = machine.reduction is not None and machine.reduction.mode == "streamed"
+    alone = (frames.opening == frames.closing)[messages.transfer]
+    marked = reduces[messages.transfer] & (frames.carries if streamed else frames.closes | alone)
+    size = messages.size if streamed else whole.size[messages.transfer]
+    return machine.reducing(marked, messages.dst[marked], size[marked], head=streamed)
+
+
+def _ends(
+    frames: _Frames, asks: NDArray[np.bool_], *, eager: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Operations with which a transfer begins, and is done, at its source and at its destination."""
+    first, opening, closing = frames.first, frames.opening, frames.closing
+    # who is asked answers when it is ready; what comes unasked is taken when it is
+    at_destination = np.where(asks, first + 1, closing if eager else first)
+    # an eager sender is done when its processor is
+    at_source = np.where(asks | (not eager), closing, opening)
+    begin, end = np.stack([first, at_destination], axis=1), np.stack([at_source, closing], axis=1)
+    return begin.ravel(), end.ravel()
+
+
+def _inner(frames: _Frames) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Who waits for whom within a transfer: (waiter, awaited)."""
+    opening, closing, transfer = frames.opening, frames.closing, frames.messages.transfer
+    after_answer = frames.opens & (opening > frames.first)[transfer]
+    chained = np.flatnonzero(frames.answer | after_answer)
+    inside = np.flatnonzero(frames.carries & (opening < closing)[transfer])
+    waiter = np.concatenate([chained, inside, closing[transfer[inside]]])
+    awaited = np.concatenate([chained - 1, opening[transfer[inside]], inside])
+    order = np.argsort(waiter, kind="stable")
+    return waiter[order], awaited[order]

@@ -1,0 +1,137 @@
+"""Stretches of hops: what operations walk, piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from algorithms.schedule import expand
+from topologies.clock import femtoseconds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TOO_LONG: Final = 2**63 - 1
+"""fs that stand for any time past what a plan may take: it is refused only if something takes that long."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hops:
+    """A stretch of hops for each of some operations, one stretch after the other.
+
+    Attributes
+    ----------
+    count : ndarray of int, shape (operations,)
+        Hops of each.
+    resource : ndarray of int32, shape (hops,)
+    hold : ndarray of int64
+        fs.
+    head : ndarray of bool
+        Entered by the head.
+    """
+
+    count: NDArray[np.integer]
+    resource: NDArray[np.int32]
+    hold: NDArray[np.int64]
+    head: NDArray[np.bool_]
+
+
+def joined(stretches: Sequence[Hops]) -> Hops:
+    """Every operation's stretches, one behind the other.
+
+    >>> one = Hops(np.array([1, 1]), np.array([7, 8]), np.array([5, 5]), np.array([False, False]))
+    >>> more = Hops(np.array([1, 0]), np.array([9]), np.array([2]), np.array([True]))
+    >>> joined([one, more]).resource.tolist()
+    [7, 9, 8]
+    """
+    some = [stretch for stretch in stretches if len(stretch.resource)]
+    if len(some) < 2:
+        return some[0] if some else stretches[0]
+    count = sum((stretch.count for stretch in some), np.zeros(len(some[0].count), dtype=np.int64))
+    place = np.cumsum(count) - count
+    hops = int(count.sum())
+    whole = Hops(count, np.empty(hops, np.int32), np.empty(hops, np.int64), np.empty(hops, np.bool_))
+    for stretch in some:
+        slot = expand(place, stretch.count)[1]
+        whole.resource[slot], whole.hold[slot] = stretch.resource, stretch.hold
+        whole.head[slot] = stretch.head
+        place = place + stretch.count
+    return whole
+
+
+def single(
+    operations: NDArray[np.bool_],
+    resource: NDArray[np.integer],
+    hold: NDArray[np.int64] | int = 0,
+    *,
+    head: bool = False,
+) -> Hops:
+    """One hop for each of the operations that are marked.
+
+    Parameters
+    ----------
+    operations : ndarray of bool, shape (operations,)
+    resource : ndarray of int, shape (marked,)
+    hold : ndarray of int64, shape (marked,), or int
+        fs.
+    head : bool
+        Whether it is entered by the head.
+    """
+    marked = len(resource)
+    return Hops(
+        operations.astype(np.int64),
+        resource.astype(np.int32),
+        np.broadcast_to(np.asarray(hold, dtype=np.int64), marked),
+        np.full(marked, head),
+    )
+
+
+def clipped(time: int) -> int:
+    """Time in fs, or what stands for any that is too long."""
+    return min(time, TOO_LONG)
+
+
+def hold_table(
+    bandwidth: NDArray[np.float64],
+    overhead: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    resource: NDArray[np.integer],
+    size: NDArray[np.integer],
+) -> NDArray[np.int64]:
+    """Hold of each hop over resource[h] by a message of sizes[size[h]]: distinct prices by distinct sizes."""
+    distinct, price = np.unique(np.stack([bandwidth, overhead], axis=1), axis=0, return_inverse=True)
+    table = np.empty((len(distinct), len(sizes)), dtype=np.int64)
+    for row, (rate, fixed) in enumerate(distinct.tolist()):
+        table[row] = _holds(sizes, rate, fixed)
+    if table.size == 1:
+        return np.full(len(resource), table[0, 0])
+    return np.asarray(table[price.ravel()[resource], size])
+
+
+def _holds(sizes: NDArray[np.int64], bandwidth: float, overhead: float) -> NDArray[np.int64]:
+    """Femtoseconds that a message of each size holds a resource: overhead + bytes / bandwidth."""
+    rate, fixed = Fraction(bandwidth), femtoseconds(overhead)
+    times = [clipped(fixed + femtoseconds(Fraction(size) / rate)) for size in sizes.tolist()]
+    return np.array(times, dtype=np.int64)
+
+
+def unique_inverse(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct values in rising order, and the position of each value among them.
+
+    >>> [column.tolist() for column in unique_inverse(np.array([7, 5, 7]))]
+    [[5, 7], [1, 0, 1]]
+    """
+    if not len(values):
+        return values, np.zeros(0, dtype=np.int64)
+    low, span = int(values.min()), int(values.max()) - int(values.min()) + 1
+    if span > max(4 * len(values), 1 << 20):
+        distinct, inverse = np.unique(values, return_inverse=True)
+        return distinct, inverse.ravel()
+    # values lie close together: a table is several times faster than a sort
+    seen = np.zeros(span, dtype=bool)
+    seen[values - low] = True
+    return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[values - low]

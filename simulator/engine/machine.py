@@ -1,0 +1,99 @@
+"""What a plan's operations can hold: the links of a topology, and what its ranks have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulator.engine.hops import Hops, clipped, hold_table, single, unique_inverse
+from simulator.engine.network import Endpoint, Network, Reduction
+from simulator.engine.plan import LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, START, Resources
+from topologies.clock import femtoseconds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from topologies.topology import Topology
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Machine:
+    """A topology under a network's model, with reducers.
+
+    Its resources are the links, then a block for each kind of thing that every rank has.
+    """
+
+    topology: Topology
+    network: Network
+    reduction: Reduction | None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """What messages cost their ranks."""
+        return self.network.endpoint
+
+    def kinds(self) -> list[int]:
+        """What every rank has."""
+        reducers = [] if self.reduction is None else [REDUCER]
+        return reducers + ([] if self.endpoint is None else [PROCESSOR, SEND_PORT, RECEIVE_PORT])
+
+    def number(self, kind: int, ranks: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Numbers of the resources of that kind that the topology's ranks have."""
+        block = self.kinds().index(kind)
+        return len(self.topology.links) + block * self.topology.ranks + ranks.astype(np.int64)
+
+    @property
+    def starts(self) -> int:
+        """Number of the first start; every late rank has one."""
+        return len(self.topology.links) + len(self.kinds()) * self.topology.ranks
+
+    def resources(self, late: NDArray[np.int64]) -> Resources:
+        """All resources; `late` are the topology's ranks that the starts belong to."""
+        ranks = self.topology.ranks
+        gap = clipped(femtoseconds(self.endpoint.gap)) if self.endpoint is not None else 0
+        blocks = [(kind, ranks, gap if kind in (SEND_PORT, RECEIVE_PORT) else 0) for kind in self.kinds()]
+        links = len(self.topology.links)
+        every = [(LINK, links, 0), *blocks, (START, len(late), 0)]
+        latency = np.zeros(self.starts + len(late), dtype=np.int64)
+        latency[:links] = _femtoseconds(self.topology.links.latency)
+        return Resources(
+            np.concatenate([np.full(count, kind, dtype=np.uint8) for kind, count, _ in every]),
+            np.concatenate([*(np.arange(count) for _, count, _ in every[:-1]), late]).astype(np.int32),
+            latency,
+            np.concatenate([np.full(count, gap, dtype=np.int64) for _, count, gap in every]),
+        )
+
+    def reducing(
+        self,
+        operations: NDArray[np.bool_],
+        rank: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        *,
+        head: bool = False,
+    ) -> Hops:
+        """A hop over the reducer of its rank for each operation that is marked.
+
+        Parameters
+        ----------
+        operations : ndarray of bool, shape (operations,)
+        rank : ndarray of int64, shape (marked,)
+            The topology's.
+        sizes : ndarray of int64, shape (marked,)
+            Bytes.
+        head : bool
+            Whether it is entered by the head.
+        """
+        if self.reduction is None or not len(rank):
+            return single(operations, rank)
+        rates = self.reduction.rates(self.topology.ranks)
+        distinct, which = unique_inverse(sizes)
+        hold = hold_table(rates, np.zeros(self.topology.ranks), distinct, rank, which)
+        return single(operations, self.number(REDUCER, rank), hold, head=head)
+
+
+def _femtoseconds(seconds: NDArray[np.float64]) -> NDArray[np.int64]:
+    distinct, which = np.unique(seconds, return_inverse=True)
+    times = np.array([clipped(femtoseconds(s)) for s in distinct.tolist()], dtype=np.int64)
+    return times[which.ravel()]

@@ -1,0 +1,38 @@
+"""Plain loops that numba compiles where the work is worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Final, TypeVar, cast
+
+Loop = TypeVar("Loop", bound=Callable[..., Any])
+
+WORTH_COMPILING: Final = 50_000
+"""Turns of a loop from which on loading numba, about half a second, pays."""
+
+
+def numba_is_here() -> bool:
+    """Whether numba is installed; it is not imported to find out."""
+    return find_spec("numba") is not None
+
+
+def fast(loop: Loop, turns: int) -> Loop:
+    """The loop itself, or for many turns, where numba is installed, its compiled twin.
+
+    Parameters
+    ----------
+    loop : function
+        Of arrays and numbers, calling nothing but numpy.
+    turns : int
+        About how many it will take.
+    """
+    return cast("Loop", _compiled(loop)) if turns >= WORTH_COMPILING and numba_is_here() else loop
+
+
+@cache
+def _compiled(loop: Callable[..., Any]) -> Any:
+    from numba import njit
+
+    return njit(cache=True)(loop)
