@@ -49,10 +49,12 @@ from algorithms import (
 )
 from simulator.engine.engines import run_plan, simulate
 from simulator.engine.errors import PlanError
-from simulator.engine.lower import lower
+from simulator.engine.jobs import Job
+from simulator.engine.lower import lower, lower_together
 from simulator.engine.network import Network, Reduction
 from simulator.engine.plan import Plan
 from simulator.engine.timeline import Timeline
+from simulator.engine.together import Together
 from simulator.llm.errors import ModelError
 from simulator.llm.hardware import Hardware
 from simulator.llm.memory import Memory, memory
@@ -69,13 +71,19 @@ from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
 from simulator.scenario.result import as_json
 from simulator.scenario.run import Result, build_topology, run
+from simulator.scenario.together_load import load_together, loads_together
+from simulator.scenario.together_models import TogetherScenario
+from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.together_run import run_together
 from topologies import (
     TOPOLOGIES,
     CollsimError,
     CustomLink,
     CustomNodes,
     Level,
+    Routing,
     Shared,
+    StaticRoute,
     Tier,
     Topology,
     TopologyError,
@@ -99,7 +107,7 @@ from topologies import (
 from topologies.measures import Measures, measure
 
 if TYPE_CHECKING:
-    from plots import Marker, save, timeline_figure, topology_figure
+    from plots import Marker, save, timeline_figure, together_figure, topology_figure
 
 __all__ = [
     "ALGORITHMS",
@@ -119,6 +127,7 @@ __all__ = [
     "CustomNodes",
     "Experts",
     "Hardware",
+    "Job",
     "LatentAttention",
     "Level",
     "Lists",
@@ -139,14 +148,19 @@ __all__ = [
     "Reduction",
     "Result",
     "Round",
+    "Routing",
     "Scenario",
     "ScenarioError",
     "ScenarioErrors",
     "Schedule",
     "ScheduleError",
     "Shared",
+    "StaticRoute",
     "Tier",
     "Timeline",
+    "Together",
+    "TogetherResult",
+    "TogetherScenario",
     "Topology",
     "TopologyError",
     "Traffic",
@@ -173,10 +187,13 @@ __all__ = [
     "line",
     "load",
     "load_plan",
+    "load_together",
     "loads",
     "loads_plan",
+    "loads_together",
     "lower",
     "lower_bounds",
+    "lower_together",
     "make_collective",
     "measure",
     "memory",
@@ -192,6 +209,7 @@ __all__ = [
     "routes",
     "run",
     "run_plan",
+    "run_together",
     "save",
     "simulate",
     "star",
@@ -199,6 +217,7 @@ __all__ = [
     "then",
     "timeline_figure",
     "together",
+    "together_figure",
     "topology_figure",
     "torus",
     "trace",
@@ -207,7 +226,7 @@ __all__ = [
     "work_out",
 ]
 
-_FIGURES = frozenset({"Marker", "save", "timeline_figure", "topology_figure"})
+_FIGURES = frozenset({"Marker", "save", "timeline_figure", "together_figure", "topology_figure"})
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ from algorithms.rounds import Round, Totals
 from algorithms.schedule import Schedule
 
 if TYPE_CHECKING:
+    from algorithms.representative import Representative
     from topologies.topology import Topology
 
 FromTopology: TypeAlias = "Callable[[Topology, Mapping[str, Any], Sequence[int] | None], Mapping[str, Any]]"
@@ -60,6 +61,9 @@ class Algorithm:
     from_topology : callable, optional
         (topology, options, placement) -> options that follow from the topology, for those that are not
         among the given ones; the placement is the topology's rank of each rank, where it is known.
+    representative : callable, optional
+        (kind, ranks, size, **options) -> rank 0's transfers and the group that makes everybody's of
+        them; None where these do not allow it.
     """
 
     name: str
@@ -74,6 +78,7 @@ class Algorithm:
     constraint: str = "any N"
     keeps_order: Literal["any root", "root 0", "no"] = "no"
     from_topology: FromTopology | None = None
+    representative: Callable[..., Representative | None] | None = None
 
     @property
     def reduces(self) -> bool:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from algorithms.errors import ScheduleError
+from algorithms.sampling import MOST_MOVES, sampled
 from algorithms.schedule import REDUCE, Chunks, Lists, Ranges, Schedule, Step, expand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.collective import Collective
-
-MOST_MOVES: Final = 1 << 26
-"""Chunks that a schedule may move, over all its transfers: about 4 GB of columns."""
 
 
 def check_moves(moves: int) -> None:
@@ -47,12 +45,14 @@ def assemble(
         If a transfer goes from a rank to itself or outside the ranks or chunks, or if COPY
         and REDUCE meet in one cell in one step.
     """
-    columns = list(_collected(steps))
-    if columns:
-        number, src, dst, count, mode, chunk = (np.concatenate(c) for c in zip(*columns, strict=True))
+    groups = list(_collected(steps))
+    if groups:
+        number, src, dst, mode = (
+            np.concatenate(column) for column in zip(*(g[:4] for g in groups), strict=True)
+        )
     else:
-        number = src = dst = count = mode = chunk = np.zeros(0, dtype=np.int32)
-    single = bool((count == 1).all())
+        number = src = dst = mode = np.zeros(0, dtype=np.int32)
+    first, count, index = _joined_chunks([group[4] for group in groups])
     return settled(
         Schedule(
             collective,
@@ -60,10 +60,10 @@ def assemble(
             np.zeros(len(number), dtype=np.int16),
             src,
             dst,
-            chunk if single else np.cumsum(count) - count,
+            first,
             count,
             mode.astype(np.uint8),
-            None if single else chunk,
+            index,
             algorithm,
             fallback,
             switches,
@@ -71,52 +71,68 @@ def assemble(
     )
 
 
-def _collected(steps: Iterable[Step]) -> Iterator[tuple[NDArray[np.int32], ...]]:
+_Whole: TypeAlias = "NDArray[np.int32]"
+_Moved: TypeAlias = "Ranges | tuple[_Whole, _Whole]"
+"""Chunks of each transfer as ranges; or how many each moves, and all of them in a row."""
+
+_Group: TypeAlias = "tuple[_Whole, _Whole, _Whole, _Whole, _Moved]"
+"""Step, source, destination and mode of some transfers, and the chunks that they move."""
+
+
+def _collected(steps: Iterable[Step]) -> Iterator[_Group]:
     """Columns of every group of transfers, as long as there are not too many to keep."""
     total = 0
     for number, step in enumerate(steps):
-        for columns in _columns(number, step):
-            total += len(columns[-1])
+        for group in _columns(number, step):
+            chunks = group[4]
+            total += len(chunks.first if isinstance(chunks, Ranges) else chunks[1])
             if total > MOST_MOVES:
                 raise ScheduleError(
                     f"the schedule moves more than {MOST_MOVES:,} chunks; step {number} is too many"
                 )
-            yield columns
+            yield group
 
 
-def _columns(number: int, step: Step) -> Iterator[tuple[NDArray[np.int32], ...]]:
+def _columns(number: int, step: Step) -> Iterator[_Group]:
     for src, dst, chunks, mode in step if isinstance(step, list) else [step]:
         origin, target = (np.atleast_1d(np.asarray(end, dtype=np.int32)) for end in (src, dst))
-        count, chunk = _chunk_lists(chunks)
-        if len(origin) != len(count):
+        moved = _moved(chunks)
+        movers = len(moved.count if isinstance(moved, Ranges) else moved[0])
+        if len(origin) != movers:
             raise ScheduleError(
-                f"step {number}: {len(origin)} sources but chunks for {len(count)} transfers", step=number
+                f"step {number}: {len(origin)} sources but chunks for {movers} transfers", step=number
             )
         if len(origin) != len(target):
             raise ScheduleError(
                 f"step {number}: {len(origin)} sources but {len(target)} destinations", step=number
             )
-        yield (
-            np.full(len(origin), number, dtype=np.int32),
-            origin,
-            target,
-            count,
-            np.full(len(origin), mode, dtype=np.int32),
-            chunk,
-        )
+        numbers, modes = (np.full(len(origin), value, dtype=np.int32) for value in (number, mode))
+        yield numbers, origin, target, modes, moved
 
 
-def _chunk_lists(chunks: Chunks) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Number of chunks of each transfer, and all of them in a row."""
+def _moved(chunks: Chunks) -> _Moved:
     if isinstance(chunks, Ranges):
-        first, count = np.asarray(chunks.first), np.asarray(chunks.count)
-        check_moves(int(count.sum(dtype=np.int64)))
-        return count.astype(np.int32), expand(first, count)[1].astype(np.int32)
+        return Ranges(np.asarray(chunks.first, dtype=np.int32), np.asarray(chunks.count, dtype=np.int32))
     if isinstance(chunks, Lists):
         return np.diff(chunks.offsets).astype(np.int32), np.asarray(chunks.index, dtype=np.int32)
     table = np.atleast_1d(np.asarray(chunks, dtype=np.int32))
-    width = table.shape[1] if table.ndim == 2 else 1
-    return np.full(len(table), width, dtype=np.int32), table.ravel()
+    if table.ndim == 1:
+        return Ranges(table, np.ones(len(table), dtype=np.int32))
+    return np.full(len(table), table.shape[1], dtype=np.int32), table.ravel()
+
+
+def _joined_chunks(groups: Sequence[_Moved]) -> tuple[_Whole, _Whole, _Whole | None]:
+    """Columns `first`, `count` and `index` of all groups: as ranges if all are, else as lists."""
+    none = np.zeros(0, dtype=np.int32)
+    ranges = [group for group in groups if isinstance(group, Ranges)]
+    count = np.concatenate([none, *(g.count if isinstance(g, Ranges) else g[0] for g in groups)])
+    if len(ranges) == len(groups):
+        first = np.concatenate([none, *(group.first for group in ranges)])
+        return np.where(count > 0, first, 0).astype(np.int32), count.astype(np.int32), None
+    check_moves(int(count.sum(dtype=np.int64)))
+    index = [expand(g.first, g.count)[1] if isinstance(g, Ranges) else g[1] for g in groups]
+    offsets = (np.cumsum(count) - count).astype(np.int32)
+    return offsets, count.astype(np.int32), np.concatenate(index).astype(np.int32)
 
 
 def settled(raw: Schedule) -> Schedule:
@@ -229,10 +245,10 @@ def _check_chunks(schedule: Schedule) -> None:
 
 def _check_modes(schedule: Schedule) -> None:
     """Refuse COPY and REDUCE into one cell in one step."""
-    for start, stop in schedule.step_bounds():
-        mode = schedule.mode[start:stop]
-        if mode.min() == mode.max():
-            continue
+    steps, mode = schedule.step, schedule.mode
+    mixed = np.unique(steps[1:][(mode[1:] != mode[:-1]) & (steps[1:] == steps[:-1])])
+    bounds = (np.searchsorted(steps, mixed, side) for side in ("left", "right"))
+    for start, stop in zip(*bounds, strict=True):
         row, chunk = schedule.moves(start, stop)
         cell = schedule.dst[row].astype(np.int64) * schedule.collective.chunks + chunk
         reduced = schedule.mode[row] == REDUCE
@@ -250,6 +266,7 @@ def _check_modes(schedule: Schedule) -> None:
 
 def _check_channels(schedule: Schedule) -> None:
     """Refuse two channels that touch one cell: each would go its own way, and none wait for the other."""
+    schedule = sampled(schedule)
     row, chunk = schedule.moves()
     chunks = schedule.collective.chunks
     ends = (

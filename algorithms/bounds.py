@@ -7,22 +7,25 @@ maximum, never their sum.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from algorithms.collective import EVERY, KINDS, bus_factor, check_same_ranks
 from topologies.clock import femtoseconds, to_seconds
 from topologies.errors import TopologyError
-from topologies.routing import cheapest
+from topologies.ways import cheapest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.collective import Collective
     from topologies.topology import Topology
+
+EVERY_PAIR: Final = 1024
+"""Ranks up to which every pair is looked at for the farthest; past it, those that a few sweeps find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +121,8 @@ def lower_bounds(
     ----------
     collective : Collective
     topology : Topology
-        With as many ranks.
-    model : {'store_and_forward', 'cut_through'}
+        With as many ranks, or more where the placement says which of them take part.
+    model : {'store_and_forward', 'cut_through', 'packet', 'fair_share'}
     reduction : float, optional
         gamma of every rank's reducer, bytes/s.
     placement : ndarray of int, optional
@@ -135,7 +138,8 @@ def lower_bounds(
     TopologyError
         If a rank cannot reach another.
     """
-    check_same_ranks(collective, topology)
+    if placement is None:
+        check_same_ranks(collective, topology)
     if collective.ranks == 1:
         return Bounds(0.0, 0.0, 0.0, 0.0)
     place = np.arange(topology.ranks) if placement is None else placement
@@ -165,53 +169,75 @@ def _latency(collective: Collective, topology: Topology, model: str, place: NDAr
     links = topology.links
     if not len(links):
         raise TopologyError("there are ranks with no way between them")
-    overhead, latency = (
-        np.array([femtoseconds(t) for t in column.tolist()], dtype=np.float64)
-        for column in (links.overhead, links.latency)
-    )
-    away = _ways(topology, latency, overhead, model)
-    if not np.isfinite(away).all():
+    overhead, latency = (_rounded(column) for column in (links.overhead, links.latency))
+    farthest = _farthest(collective, place, _Ways(topology, latency, overhead, model))
+    if not np.isfinite(farthest):
         raise TopologyError("there are ranks with no way between them")
-    farthest = _farthest(collective, away, place)
-    if topology.reduces:
-        # a switch tells many in one round, and sums what many tell
+    if topology.reduces or model == "fair_share":
+        # a switch tells many in one round, and sums what many tell; so does who shares its links
         return to_seconds(int(farthest))
     ports = max(_ports(topology, links.src), _ports(topology, links.dst))
-    rounds = _least_rounds(collective.kind, topology.ranks, ports + 1) * overhead.min()
+    rounds = _least_rounds(collective.kind, collective.ranks, ports + 1) * overhead.min()
     return to_seconds(int(max(farthest, rounds)))
 
 
-def _farthest(collective: Collective, away: NDArray[np.float64], place: NDArray[np.int64]) -> float:
+def _rounded(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Whole femtoseconds, as in a plan."""
+    distinct, which = np.unique(seconds, return_inverse=True)
+    return np.array([femtoseconds(t) for t in distinct.tolist()], dtype=np.float64)[which.ravel()]
+
+
+def _farthest(collective: Collective, place: NDArray[np.int64], ways: _Ways) -> float:
     """Time to the farthest rank that the root must reach, or that must reach it; else of any pair."""
     kind = KINDS[collective.kind]
     if kind.target == "peer":
-        return float(away[place[collective.source[0]], place[collective.target[0]]])
+        return float(ways.to(place[collective.target[:1]])[0, place[collective.source[0]]])
     if kind.source == "root":
-        return float(away[place[collective.source[0]]].max())
+        return float(ways.backwards().to(place[collective.source[:1]])[0, place].max())
     if kind.target == "root":
-        return float(away[:, place[collective.target[0]]].max())
-    return float(away.max())
+        return float(ways.to(place[collective.target[:1]])[0, place].max())
+    if len(place) <= EVERY_PAIR:
+        return float(ways.to(place)[:, place].max())
+    return _farthest_found(place, ways)
 
 
-def _ways(
-    topology: Topology, latency: NDArray[np.float64], overhead: NDArray[np.float64], model: str
-) -> NDArray[np.float64]:
-    """Least time of a message of no bytes between any two ranks, fs; (ranks, ranks)."""
-    if model == "store_and_forward":
-        return _between_ranks(topology, latency + overhead)
-    # cut through, a path costs its latencies and its largest overhead: try each as the largest
-    nearest = np.full((topology.ranks, topology.ranks), np.inf)
-    for largest in np.unique(overhead):
-        allowed = np.where(overhead <= largest, latency, np.inf)
-        np.minimum(nearest, _between_ranks(topology, allowed) + largest, out=nearest)
-    np.fill_diagonal(nearest, 0.0)
-    return nearest
+def _farthest_found(place: NDArray[np.int64], ways: _Ways) -> float:
+    """The farthest pair of a few sweeps, each from the end of the one before; no less is a bound."""
+    end, farthest = place[0], 0.0
+    for one in (ways, ways.backwards()) * 2:
+        away = one.to(np.array([end]))[0, place]
+        end, farthest = place[np.argmax(away)], max(farthest, float(away.max()))
+    return farthest
 
 
-def _between_ranks(topology: Topology, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Least weight of a way from each rank (row) to each."""
-    ranks = np.arange(topology.ranks)
-    return cheapest(topology.links, len(topology.nodes), ranks, weight)[:, : topology.ranks].T
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ways:
+    """What a message of no bytes takes over each link, fs."""
+
+    topology: Topology
+    latency: NDArray[np.float64]
+    overhead: NDArray[np.float64]
+    model: str
+
+    def backwards(self) -> _Ways:
+        """The same network with all its links turned round."""
+        links = replace(self.topology.links, src=self.topology.links.dst, dst=self.topology.links.src)
+        return replace(self, topology=replace(self.topology, links=links))
+
+    def to(self, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Least time from every node to each target, fs; (targets, nodes)."""
+        if self.model != "cut_through":
+            return self._lightest(targets, self.latency + self.overhead)
+        # cut through, a path costs its latencies and its largest overhead: try each as the largest
+        nearest = np.full((len(targets), len(self.topology.nodes)), np.inf)
+        for largest in np.unique(self.overhead):
+            allowed = np.where(self.overhead <= largest, self.latency, np.inf)
+            np.minimum(nearest, self._lightest(targets, allowed) + largest, out=nearest)
+        nearest[np.arange(len(targets)), targets] = 0.0
+        return nearest
+
+    def _lightest(self, targets: NDArray[np.int64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        return cheapest(self.topology.links, len(self.topology.nodes), targets, weight)
 
 
 def _ports(topology: Topology, end: NDArray[np.int32]) -> int:

@@ -200,7 +200,7 @@ def make_collective(
         raise ScheduleError(text, ("blocks",) if given and blocks > MOST_CHUNKS else ())
     if kind == "all_to_all":
         return _all_to_all(ranks, size, segments)
-    sizes = np.concatenate([split(int(block), segments) for block in split(size, blocks)])
+    sizes = _cut(split(size, blocks), segments)
     places: dict[Place, NDArray[np.int32]] = {
         "root": np.full(len(sizes), root, dtype=np.int32),
         "peer": np.full(len(sizes), peer, dtype=np.int32),
@@ -212,7 +212,7 @@ def make_collective(
 
 def _all_to_all(ranks: int, size: int, segments: int) -> Collective:
     rank = np.arange(ranks, dtype=np.int32)
-    blocks = np.concatenate([split(int(block), segments) for block in split(size, ranks)])
+    blocks = _cut(split(size, ranks), segments)
     return Collective(
         "all_to_all",
         ranks,
@@ -220,6 +220,16 @@ def _all_to_all(ranks: int, size: int, segments: int) -> Collective:
         np.repeat(rank, ranks * segments),
         np.tile(np.repeat(rank, segments), ranks),
     )
+
+
+def _cut(blocks: NDArray[np.int64], segments: int) -> NDArray[np.int64]:
+    """Sizes of the segments of all blocks, each cut as `split` does it."""
+    if segments < 1:
+        raise ScheduleError(f"cannot split a block into {segments} parts")
+    if segments == 1:
+        return blocks
+    small, larger = np.divmod(blocks, segments)
+    return np.asarray(small[:, None] + (np.arange(segments) < larger[:, None])).ravel()
 
 
 def bus_factor(kind: str, ranks: int) -> Fraction | None:

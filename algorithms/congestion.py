@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from algorithms.collective import check_same_ranks
-from algorithms.schedule import expand
+from algorithms.schedule import expand, unique_inverse
 from topologies.errors import TopologyError
-from topologies.routing import direct_links, distances, parallel_links, ways
+from topologies.stubs import Stubs, find_stubs
+from topologies.ways import count_paths, direct_links, parallel_links, ways
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.schedule import Schedule
-    from topologies.routing import Ways
     from topologies.topology import Topology
+
+Part: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]"
+"""Pair, link and share of each of several shares."""
 
 
 def congestion_factor(
@@ -34,7 +36,7 @@ def congestion_factor(
     ----------
     schedule : Schedule
     topology : Topology
-        With as many ranks.
+        With as many ranks, or more where the placement says which of them take part.
     placement : ndarray of int, optional
         The topology's rank of each of the schedule's ranks.
 
@@ -55,20 +57,58 @@ def congestion_factor(
     >>> congestion_factor(build("recursive_halving", "reduce_scatter", 8, 1024), ring(8, bandwidth=1.0))
     1.625
     """
-    check_same_ranks(schedule.collective, topology)
+    if placement is None:
+        check_same_ranks(schedule.collective, topology)
     size = schedule.collective.size
     if size == 0:
         return None
     place = places(schedule, topology, placement)
-    ends = place[schedule.src] * len(topology.nodes) + place[schedule.dst]
-    pairs, pair = np.unique(ends, return_inverse=True)
-    shares = path_shares(topology, pairs // len(topology.nodes), pairs % len(topology.nodes))
-    weight = schedule.sizes().astype(np.float64)
-    worst = 0.0
+    nodes = len(topology.nodes)
+    steps = _steps(schedule)
+    # a step that goes the same ways as the one before it is not looked up again
+    looked_up = [np.arange(step.start, step.stop) for step in steps if step.first == step.start]
+    rows = np.concatenate([np.zeros(0, dtype=np.int64), *looked_up])
+    pairs, found = unique_inverse(place[schedule.src[rows]] * nodes + place[schedule.dst[rows]])
+    stubs, src, dst = find_stubs(topology), pairs // nodes, pairs % nodes
+    outer, inner = stubs.between(src, dst)
+    # thousands of pairs of hosts share the ways between a few pairs of switches
+    legs, leg = unique_inverse(outer * nodes + inner)
+    ends = _stub_shares(topology, stubs, src, dst)
+    between = path_shares(topology, legs // nodes, legs % nodes)
+    sizes, total, at = schedule.sizes(), 0.0, 0
+    pair, weight, worst = found[:0], sizes[:0], 0.0
+    for step in steps:
+        new, carried = step.first == step.start, sizes[step.start : step.stop]
+        if new:
+            pair, at = found[at : at + len(carried)], at + len(carried)
+        if new or not np.array_equal(carried, weight):
+            weight = carried
+            load = ends.loads(pair, carried.astype(np.float64))
+            load += between.loads(leg[pair], carried.astype(np.float64))
+            worst = float(load.max(initial=0.0))
+        total += worst
+    return total / size
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Rows of a step, and the first row of the latest step that went other ways than the one before it."""
+
+    start: int
+    stop: int
+    first: int
+
+
+def _steps(schedule: Schedule) -> list[_Step]:
+    steps: list[_Step] = []
     for start, stop in schedule.step_bounds():
-        carried = np.bincount(pair.ravel()[start:stop], weights=weight[start:stop], minlength=len(pairs))
-        worst += float((shares @ carried.astype(np.float64)).max(initial=0.0))
-    return worst / size
+        last = steps[-1] if steps else None
+        same = last is not None and all(
+            np.array_equal(column[start:stop], column[last.start : last.stop])
+            for column in (schedule.src, schedule.dst)
+        )
+        steps.append(_Step(start, stop, last.first if last is not None and same else start))
+    return steps
 
 
 def places(
@@ -99,7 +139,10 @@ class Shares:
     Attributes
     ----------
     pair, link : ndarray of int64, shape (shares,)
+        Those of a pair stand side by side.
     share : ndarray of float64, shape (shares,)
+    offsets : ndarray of int64, shape (pairs + 1,)
+        Pair p has the shares offsets[p]:offsets[p + 1].
     links : int
         Number of links.
     """
@@ -107,12 +150,39 @@ class Shares:
     pair: NDArray[np.int64]
     link: NDArray[np.int64]
     share: NDArray[np.float64]
+    offsets: NDArray[np.int64]
     links: int
 
-    def __matmul__(self, carried: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Bytes on every link from the bytes of every pair."""
-        weights = self.share * carried[self.pair]
-        return np.bincount(self.link, weights=weights, minlength=self.links).astype(np.float64)
+    @classmethod
+    def of(cls, topology: Topology, pairs: int, parts: Sequence[Part]) -> Shares:
+        """Shares of so many pairs from parts in any order."""
+        pair, link, share = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.argsort(pair, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(pair, minlength=pairs))])
+        return cls(pair[order], link[order], share[order], offsets, len(topology.links))
+
+    def loads(self, pair: NDArray[np.integer], size: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Bytes on every link, where pair[i] sends size[i]."""
+        carried = np.bincount(pair, weights=size, minlength=len(self.offsets) - 1)
+        sending = np.flatnonzero(carried)
+        first = self.offsets[sending]
+        row, at = expand(first, self.offsets[sending + 1] - first)
+        weights = self.share[at] * carried[sending][row]
+        return np.bincount(self.link[at], weights=weights, minlength=self.links).astype(np.float64)
+
+
+def _stub_shares(topology: Topology, stubs: Stubs, src: NDArray[np.int64], dst: NDArray[np.int64]) -> Shares:
+    """The hops from and to nodes with one neighbour, spread evenly over parallel links."""
+    outer, inner = stubs.between(src, dst)
+    up, down = np.flatnonzero(src != outer), np.flatnonzero(dst != inner)
+    parts = []
+    for pair, first, lanes in (
+        (up, stubs.up[src[up]], stubs.up_lanes[src[up]]),
+        (down, stubs.down[dst[down]], stubs.down_lanes[dst[down]]),
+    ):
+        row, link = expand(first, lanes)
+        parts.append((pair[row], link.astype(np.int64), 1.0 / lanes[row]))
+    return Shares.of(topology, len(src), parts)
 
 
 def path_shares(topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]) -> Shares:
@@ -122,16 +192,13 @@ def path_shares(topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int6
     lanes = parallel_links(topology.links)[direct[near]] if len(near) else near
     row, link = expand(direct[near], lanes)
     parts = [(near[row], link.astype(np.int64), 1.0 / lanes[row])]
-    far = np.flatnonzero(direct < 0)
+    far = np.flatnonzero((direct < 0) & (src != dst))
     if len(far):
         parts += [(far[pair], link, share) for pair, link, share in _spread(topology, src[far], dst[far])]
-    pairs, links, shares = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Shares(pairs, links, shares, len(topology.links))
+    return Shares.of(topology, len(src), parts)
 
 
-def _spread(
-    topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+def _spread(topology: Topology, src: NDArray[np.int64], dst: NDArray[np.int64]) -> Iterator[Part]:
     """(pair, link, share) of pairs that are several hops apart, hop by hop.
 
     The number of shortest paths to each destination is counted outwards from it; a pair's bytes
@@ -139,7 +206,7 @@ def _spread(
     """
     targets, which = np.unique(dst, return_inverse=True)
     found = ways(topology, targets)
-    paths = _count_paths(topology, targets, found)
+    paths = count_paths(topology, targets, found)
     pair, node, share = np.arange(len(src)), src.copy(), np.ones(len(src))
     while len(pair):
         row = which.ravel()[pair]
@@ -160,19 +227,3 @@ def _merged(
     key, where = np.unique(pair * nodes + node, return_inverse=True)
     total = np.bincount(where.ravel(), weights=share, minlength=len(key)).astype(np.float64)
     return key // nodes, key % nodes, total
-
-
-def _count_paths(topology: Topology, targets: NDArray[np.int64], found: Ways) -> NDArray[np.float64]:
-    """Number of shortest paths from every node to each target; (targets, nodes)."""
-    cost = distances(topology, targets)
-    paths = np.zeros(cost.shape)
-    paths[np.arange(len(targets)), targets] = 1.0
-    row, link = np.repeat(np.arange(len(targets)), found.count.sum(axis=1)), found.links
-    source, target = topology.links.src[link], topology.links.dst[link]
-    order = np.argsort(cost[row, source], kind="stable")
-    row, source, target = row[order], source[order], target[order]
-    rings = np.flatnonzero(np.diff(cost[row, source], prepend=-1.0))
-    for start, stop in pairwise([*rings.tolist(), len(row)]):
-        step = slice(start, stop)
-        np.add.at(paths, (row[step], source[step]), paths[row[step], target[step]])
-    return paths

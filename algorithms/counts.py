@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.proof import Cells, distinct, number_cells
+from algorithms.proof import Cells, number_cells
+from algorithms.sampling import sampled
 from algorithms.schedule import REDUCE
+from topologies.loops import fast
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +27,8 @@ class Counts:
     steps : int
         Steps of the longest channel.
     depth : int
-        Longest chain of transfers in which each sends what the one before it delivered.
+        Longest chain of transfers in which each sends what the one before it delivered; of a
+        schedule that moves too many chunks to follow them all, for a sample of them.
     transfers : int
         Messages.
     bytes_sent_max, bytes_sent_total : int
@@ -34,8 +37,9 @@ class Counts:
         Bytes that arrive to be reduced, at the busiest rank; at all, and at switches.
     messages_max : int
         Most messages that a rank, or a switch, sends or receives.
-    staged : int
-        Cells (rank, chunk) written in a step in which their rank also sends that chunk.
+    staged : int or None
+        Cells (rank, chunk) written in a step in which their rank also sends that chunk; None
+        where there are too many to look at.
     """
 
     steps: int
@@ -46,7 +50,7 @@ class Counts:
     bytes_reduced_max: int
     bytes_reduced_total: int
     messages_max: int
-    staged: int
+    staged: int | None
 
 
 def count(schedule: Schedule) -> Counts:
@@ -62,7 +66,8 @@ def count(schedule: Schedule) -> Counts:
     reduced = schedule.mode == REDUCE
     sent = _per_node(schedule.src, sizes, schedule.nodes)
     summed = _per_node(schedule.dst[reduced], sizes[reduced], schedule.nodes)
-    depth, staged = _depth_and_staged(schedule, number_cells(schedule))
+    looked_at = sampled(schedule)
+    depth, staged = _depth_and_staged(looked_at, number_cells(looked_at))
     return Counts(
         steps=schedule.steps,
         depth=depth,
@@ -72,7 +77,7 @@ def count(schedule: Schedule) -> Counts:
         bytes_reduced_max=max(summed[: schedule.ranks]),
         bytes_reduced_total=sum(summed),
         messages_max=max(int(np.bincount(end).max(initial=0)) for end in (schedule.src, schedule.dst)),
-        staged=staged,
+        staged=staged if looked_at is schedule else None,
     )
 
 
@@ -85,14 +90,38 @@ def _per_node(node: NDArray[np.int32], sizes: NDArray[np.int64], nodes: int) -> 
 def _depth_and_staged(schedule: Schedule, cells: Cells) -> tuple[int, int]:
     chain = np.zeros(cells.count, dtype=np.int32)
     sends = np.full(cells.count, -1, dtype=np.int32)
+    deepest = np.zeros(len(schedule), dtype=np.int32)
     staged = 0
-    for step, (start, stop) in enumerate(schedule.step_bounds()):
-        row, chunk = schedule.moves(start, stop)
-        source, target = cells.number(schedule.src[row], chunk), cells.number(schedule.dst[row], chunk)
-        deepest = np.zeros(stop - start, dtype=np.int32)
-        np.maximum.at(deepest, row - start, chain[source] + 1)
-        np.maximum.at(chain, target, deepest[row - start])
-        sends[source] = step
-        written = target[sends[target] == step]
-        staged += len(distinct(written))
+    for moves in cells.moves(schedule):
+        step = fast(follow_steps, len(moves.row))
+        columns = (moves.row, moves.source, moves.target, moves.ends)
+        staged += int(step(*columns, moves.first, chain, sends, deepest))
     return int(chain.max(initial=0)), staged
+
+
+def follow_steps(
+    row: NDArray[np.int64],
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    step: int,
+    chain: NDArray[np.int32],
+    sends: NDArray[np.int32],
+    deepest: NDArray[np.int32],
+) -> int:
+    """Longest chains up to every cell after some steps, from `step` on; how many arrivals were staged."""
+    start = staged = 0
+    for stop in ends:
+        for move in range(start, stop):
+            deepest[row[move]] = max(deepest[row[move]], chain[source[move]] + 1)
+            sends[source[move]] = step
+        for move in range(start, stop):
+            cell = target[move]
+            chain[cell] = max(chain[cell], deepest[row[move]])
+            if sends[cell] == step:
+                staged += 1
+                # a cell counts once a step
+                sends[cell] = -1
+        start = stop
+        step += 1
+    return staged

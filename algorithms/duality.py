@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from algorithms.assembly import settled
 from algorithms.collective import EVERY, KINDS, Collective
 from algorithms.errors import ScheduleError
+from algorithms.proof import number_cells
+from algorithms.sampling import sampled
 from algorithms.schedule import COPY, REDUCE, Schedule
+from topologies.loops import fast
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def dual(schedule: Schedule, collective: Collective) -> Schedule:
@@ -94,26 +101,30 @@ def _check_mirror(one: Collective, other: Collective) -> None:
 
 
 def _check_tree(schedule: Schedule) -> None:
+    schedule = sampled(schedule)
     collective = schedule.collective
-    row, chunk = schedule.moves()
+    cells = number_cells(schedule)
     gathers = (collective.source != EVERY).all()
-    leaf = schedule.dst[row] if gathers else schedule.src[row]
     root = collective.source if gathers else collective.target
     verb = "is written to" if gathers else "leaves"
-    cell = leaf.astype(np.int64) * collective.chunks + chunk
-    _, position, times = np.unique(cell, return_index=True, return_counts=True)
-    if (times > 1).any():
-        at = position[np.argmax(times > 1)]
-        raise ScheduleError(
-            f"no dual: chunk {chunk[at]} {verb} rank {leaf[at]} more than once",
-            rank=int(leaf[at]),
-            chunk=int(chunk[at]),
-        )
-    at_root = leaf == root[chunk]
-    if at_root.any():
-        at = int(np.argmax(at_root))
-        raise ScheduleError(
-            f"no dual: chunk {chunk[at]} {verb} rank {leaf[at]}, its own",
-            rank=int(leaf[at]),
-            chunk=int(chunk[at]),
-        )
+    seen = np.zeros(cells.count, dtype=bool)
+    seen[cells.number(root, np.arange(collective.chunks))] = True
+    for moves in cells.moves(schedule):
+        leaf = moves.target if gathers else moves.source
+        at = fast(_first_repeated, len(leaf))(leaf, seen)
+        if at >= 0:
+            rank = int((schedule.dst if gathers else schedule.src)[moves.row[at]])
+            chunk = int(moves.chunk[at])
+            how = "its own" if rank == root[chunk] else "more than once"
+            comma = "," if rank == root[chunk] else ""
+            text = f"no dual: chunk {chunk} {verb} rank {rank}{comma} {how}"
+            raise ScheduleError(text, rank=rank, chunk=chunk)
+
+
+def _first_repeated(values: NDArray[np.int64], seen: NDArray[np.bool_]) -> int:
+    """Mark values as seen, up to the first that is so already: its place, or -1."""
+    for at in range(len(values)):
+        if seen[values[at]]:
+            return at
+        seen[values[at]] = True
+    return -1

@@ -11,6 +11,7 @@ import numpy as np
 
 from algorithms.rounds import Platform
 from topologies.routing import routes
+from topologies.ways import direct_links
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def platforms(
     topology: Topology,
     dims: Sequence[int],
-    model: Literal["store_and_forward", "cut_through"],
+    model: str,
     reduction: float | None = None,
     mode: Literal["after", "streamed"] = "after",
     placement: NDArray[np.int64] | None = None,
@@ -36,7 +37,7 @@ def platforms(
     topology : Topology
     dims : sequence of int
         p_0, p_1, ...; ``(N,)`` for an algorithm that knows no dimensions.
-    model : {'store_and_forward', 'cut_through'}
+    model : {'store_and_forward', 'cut_through', 'fair_share'}
     reduction : float, optional
         gamma, bytes/s.
     mode : {'after', 'streamed'}
@@ -85,31 +86,67 @@ def _nearest(
     """Price of a message from the first member to the nearest other, if it is a price for them all."""
     if len(members) < 2:
         return None
-    ways = routes(topology, np.repeat(members[0], len(members) - 1), members[1:])
-    shortest = int(np.argmin(ways.hops()))
-    walked = ways.links[ways.offsets[shortest] : ways.offsets[shortest + 1]]
-    if _kinds(topology, ways.links) != _kinds(topology, walked) or not _uniform(topology, walked):
+    walked = _nearest_walk(topology, members)
+    if walked is None:
         return None
     links = topology.links
-    latency = sum((Fraction(x) for x in links.latency[walked].tolist()), Fraction(0))
-    overheads, rates = links.overhead[walked].tolist(), links.bandwidth[walked].tolist()
+    rates, latencies, overheads = (
+        column[walked].tolist() for column in (links.bandwidth, links.latency, links.overhead)
+    )
+    return message_price(rates, latencies, overheads, model, reduction, mode)
+
+
+def _nearest_walk(topology: Topology, members: NDArray[np.int64]) -> NDArray[np.integer] | None:
+    """Links from the first member to the nearest other; None where others are reached over other kinds."""
+    src, dst = np.repeat(members[0], len(members) - 1), members[1:]
+    links = direct_links(topology, src, dst)
+    if (links >= 0).any() and len(_kinds(topology, np.arange(len(topology.links)))) == 1:
+        # all links are alike: the ways to the others need not be walked
+        return links[[np.argmax(links >= 0)]]
+    ways = routes(topology, src, dst)
+    shortest = int(np.argmin(ways.hops()))
+    walked = ways.links[ways.offsets[shortest] : ways.offsets[shortest + 1]]
+    alike = _kinds(topology, ways.links) == _kinds(topology, walked) and _uniform(topology, walked)
+    return walked if alike else None
+
+
+def message_price(
+    rates: Sequence[float],
+    latencies: Sequence[float],
+    overheads: Sequence[float],
+    model: str,
+    reduction: float | None = None,
+    mode: Literal["after", "streamed"] = "after",
+) -> Platform | None:
+    """Price of an undisturbed message over several links, each with its rate, latency and overhead.
+
+    None where its time is not one alpha and one beta for every size.
+    """
+    latency = sum((Fraction(x) for x in latencies), Fraction(0))
+    if model == "fair_share":
+        # what flows over all links at once has taken every latency and overhead before
+        return Platform(
+            latency + sum((Fraction(x) for x in overheads), Fraction(0)), min(rates), 0, reduction, mode
+        )
     if model == "cut_through":
         # the slowest hold decides; it is one sum for every size only if one link has both largest parts
         slowest = (max(overheads), min(rates))
         if slowest not in zip(overheads, rates, strict=True):
             return None
         return Platform(latency, slowest[1], slowest[0], reduction, mode)
-    if mode == "streamed" and reduction is not None and len(walked) > 1:
+    if mode == "streamed" and reduction is not None and len(rates) > 1:
         return None
     pace = 1 / sum((1 / Fraction(rate) for rate in rates), Fraction(0))
     return Platform(latency, pace, sum((Fraction(x) for x in overheads), Fraction(0)), reduction, mode)
 
 
-def _kinds(topology: Topology, walked: NDArray[np.int32]) -> set[tuple[float, float, float]]:
+def _kinds(topology: Topology, walked: NDArray[np.integer]) -> set[tuple[float, float, float]]:
     """Different links among those walked: (bandwidth, latency, overhead)."""
     links = topology.links
-    columns = (links.bandwidth[walked], links.latency[walked], links.overhead[walked])
-    return set(zip(*(column.tolist() for column in columns), strict=True))
+    columns = np.stack([links.bandwidth[walked], links.latency[walked], links.overhead[walked]], axis=1)
+    # of equal ones in a row the last is enough
+    differs = np.append((columns[1:] != columns[:-1]).any(axis=1), True)[: len(columns)]
+    return {(bandwidth, latency, overhead) for bandwidth, latency, overhead in columns[differs].tolist()}
 
 
 def _uniform(topology: Topology, walked: NDArray[np.int32]) -> bool:

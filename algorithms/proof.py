@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from algorithms.collective import EVERY
-from algorithms.errors import ProofError
+from algorithms.errors import ProofError, ScheduleError
+from algorithms.sampling import MOST_MOVES, moves_of, restricted, sample_of
 from algorithms.schedule import REDUCE
+from topologies.loops import fast
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.collective import Collective
     from algorithms.schedule import Schedule
+
+_AT_ONCE = 1 << 18
+"""Moves that are taken apart at a time; they stay in the processor's cache."""
 
 _DENSE_CELLS = 1 << 24
 """Up to so many (rank, chunk) cells the state is a plain table; past it, only touched cells are kept."""
@@ -45,6 +51,57 @@ class Cells:
         key = rank.astype(np.int64) * self.chunks + chunk
         return key if self.known is None else np.searchsorted(self.known, key)
 
+    def moves(self, schedule: Schedule) -> Iterator[Moves]:
+        """All moves of a schedule, as many whole steps at a time as are worth it."""
+        bounds = schedule.step_bounds()
+        ends = np.cumsum(schedule.count, dtype=np.int64)
+        for steps in _batches([int(ends[stop - 1]) for _, stop in bounds]):
+            start, stop = bounds[steps.start][0], bounds[steps.stop - 1][1]
+            row, chunk = schedule.moves(start, stop)
+            before = int(ends[start - 1]) if start else 0
+            stops = np.array([ends[last - 1] - before for _, last in bounds[steps]], dtype=np.int64)
+            source, target = self.number(schedule.src[row], chunk), self.number(schedule.dst[row], chunk)
+            yield Moves(int(schedule.step[start]), row, chunk, source, target, stops)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moves:
+    """Moves of single chunks in some steps, step by step.
+
+    Attributes
+    ----------
+    first : int
+        Number of the first of the steps.
+    row, chunk : ndarray of int64, shape (moves,)
+        Row of the schedule, and chunk.
+    source, target : ndarray of int64
+        Cells.
+    ends : ndarray of int64, shape (steps,)
+        Where each step's moves end.
+    """
+
+    first: int
+    row: NDArray[np.int64]
+    chunk: NDArray[np.int64]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+def _batches(ends: list[int]) -> Iterator[slice]:
+    """Steps to take at a time, from where the moves of each end."""
+    start = before = 0
+    for step, end in enumerate(ends):
+        if end - before >= _AT_ONCE or step + 1 == len(ends):
+            yield slice(start, step + 1)
+            start, before = step + 1, end
+
+
+def max_moves(schedule: Schedule) -> int:
+    """Moves of the step that has most."""
+    ends = np.concatenate([[0], np.cumsum(schedule.count, dtype=np.int64)])
+    return max((int(ends[stop] - ends[start]) for start, stop in schedule.step_bounds()), default=0)
+
 
 def number_cells(schedule: Schedule) -> Cells:
     """Cells of a schedule: all of them, or only those that are held, moved or demanded."""
@@ -70,7 +127,7 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return ordered[new]
 
 
-def prove(schedule: Schedule, *, seed: int = 20090101) -> None:
+def prove(schedule: Schedule, *, chunks: NDArray[np.int64] | None = None, seed: int = 20090101) -> None:
     """Run the steps on random integers and check what every rank ends with.
 
     Contributions are summed modulo 2^64, so a lost, doubled or foreign one goes unseen with
@@ -80,6 +137,8 @@ def prove(schedule: Schedule, *, seed: int = 20090101) -> None:
     ----------
     schedule : Schedule
         Any; its collective says what must come out.
+    chunks : ndarray of int64, optional
+        In rising order, those that are looked at; default all.
     seed : int
         Of the random integers.
 
@@ -89,27 +148,98 @@ def prove(schedule: Schedule, *, seed: int = 20090101) -> None:
         Names the first read of nothing, the first contribution counted twice, or the last
         write that went wrong and the contributions missing.
     """
+    looked_at = schedule if chunks is None else restricted(schedule, chunks)
+    wrong = _first_wrong(looked_at, seed)
+    if wrong is not None:
+        raise diagnose(schedule, wrong if chunks is None else int(chunks[wrong]))
+
+
+Verify = Literal["full", "sampled", "no"]
+
+
+def verify(schedule: Schedule, how: Verify | None = None) -> str:
+    """Prove a schedule, in full where nothing else is asked and it is not too large.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    how : {'full', 'sampled', 'no'}, optional
+        Every chunk, a sample of them, or none.
+
+    Returns
+    -------
+    str
+        What was done: `full`, `sampled(k)` with k chunks, or `no`.
+
+    Raises
+    ------
+    ProofError
+        As `prove`.
+    ScheduleError
+        If all are asked for and there are too many.
+    """
+    moves, sample = moves_of(schedule), sample_of(schedule.collective.chunks)
+    if how == "full" and moves > MOST_MOVES:
+        text = (
+            f"the schedule moves {moves:,} chunks, too many to prove; sampled looks at {len(sample)} chunks"
+        )
+        raise ScheduleError(text, ("verify",))
+    if how == "no":
+        return "no"
+    if how == "sampled" or moves > MOST_MOVES:
+        prove(schedule, chunks=sample)
+        return f"sampled({len(sample)})"
+    prove(schedule)
+    return "full"
+
+
+def _first_wrong(schedule: Schedule, seed: int) -> int | None:
+    """A chunk that goes wrong."""
     cells = number_cells(schedule)
     value, expected = _contributions(schedule.collective, cells, seed)
     held = np.zeros(cells.count, dtype=bool)
     held[cells.number(*schedule.collective.initial())] = True
-    for start, stop in schedule.step_bounds():
-        row, chunk = schedule.moves(start, stop)
-        source, target = cells.number(schedule.src[row], chunk), cells.number(schedule.dst[row], chunk)
-        if not held[source].all():
-            raise diagnose(schedule, int(chunk[np.argmin(held[source])]))
-        sent = value[source]
-        reduced = schedule.mode[row] == REDUCE
-        copied = ~reduced
-        np.add.at(value, target[reduced], sent[reduced])
-        value[target[copied]] = sent[copied]
-        if (value[target[copied]] != sent[copied]).any():
-            raise diagnose(schedule, int(chunk[copied][np.argmax(value[target[copied]] != sent[copied])]))
-        held[target] = True
+    sent = np.zeros(max_moves(schedule), dtype=np.uint64)
+    for moves in cells.moves(schedule):
+        reduces = schedule.mode[moves.row] == REDUCE
+        move = fast(apply_steps, len(reduces))
+        # contributions are summed modulo 2^64
+        with np.errstate(over="ignore"):
+            wrong = move(moves.source, moves.target, reduces, moves.ends, value, held, sent)
+        if wrong >= 0:
+            return int(moves.chunk[wrong])
     rank, chunk = schedule.collective.final()
     right = value[cells.number(rank, chunk)] == expected[chunk]
-    if not right.all():
-        raise diagnose(schedule, int(chunk[np.argmin(right)]))
+    return None if right.all() else int(chunk[np.argmin(right)])
+
+
+def apply_steps(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    reduces: NDArray[np.bool_],
+    ends: NDArray[np.int64],
+    value: NDArray[np.uint64],
+    held: NDArray[np.bool_],
+    sent: NDArray[np.uint64],
+) -> int:
+    """Carry out the moves of some steps; the first that reads nothing, or is copied over unequally, or -1."""
+    start = 0
+    for stop in ends:
+        for move in range(start, stop):
+            if not held[source[move]]:
+                return move
+            sent[move - start] = value[source[move]]
+        for move in range(start, stop):
+            if reduces[move]:
+                value[target[move]] += sent[move - start]
+            else:
+                value[target[move]] = sent[move - start]
+            held[target[move]] = True
+        for move in range(start, stop):
+            if not reduces[move] and value[target[move]] != sent[move - start]:
+                return move
+        start = stop
+    return -1
 
 
 def _contributions(
@@ -148,9 +278,9 @@ def diagnose(schedule: Schedule, chunk: int) -> ProofError:
 
 def _steps_of(schedule: Schedule, chunk: int) -> list[tuple[int, list[tuple[int, int, int]]]]:
     """Transfers (src, dst, mode) that carry a chunk, step by step."""
-    row, moved = schedule.moves()
+    row, _ = restricted(schedule, np.array([chunk])).moves()
     steps: dict[int, list[tuple[int, int, int]]] = {}
-    for r in row[moved == chunk].tolist():
+    for r in row.tolist():
         transfer = (int(schedule.src[r]), int(schedule.dst[r]), int(schedule.mode[r]))
         steps.setdefault(int(schedule.step[r]), []).append(transfer)
     return sorted(steps.items())

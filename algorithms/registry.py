@@ -18,6 +18,7 @@ from algorithms.catalogue.themis import THEMIS
 from algorithms.collective import KINDS, check_kind, check_rank, check_ranks
 from algorithms.compose import is_power_of_two
 from algorithms.errors import ScheduleError
+from algorithms.representative import Representative
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import Schedule
 from algorithms.sizes import resized
@@ -74,6 +75,34 @@ def build(name: str, kind: str, ranks: int, size: int = 0, **options: Any) -> Sc
     asked = _resolve(name, kind, ranks, options)
     schedule = with_common(asked.algorithm.build(kind, ranks, size, **asked.own), asked.left)
     return replace(schedule, algorithm=name, fallback=asked.fallback or schedule.fallback)
+
+
+def representative(name: str, kind: str, ranks: int, size: int, **options: Any) -> Representative | None:
+    """Rank 0's part of what `build` builds from the same arguments, where it stands for everybody's.
+
+    None where the algorithm is not the same from every rank with that collective, N and those options,
+    or chunks that stand for each other differ in size.
+
+    Raises
+    ------
+    ScheduleError
+        As `build`.
+
+    Examples
+    --------
+    >>> one = representative("ring", "allreduce", 8, 2**30)
+    >>> len(one.schedule), one.group.order
+    (14, 8)
+    >>> representative("ring", "allreduce", 3, 2**30) is None
+    True
+    """
+    asked = _resolve(name, kind, ranks, options)
+    if asked.algorithm.representative is None or asked.fallback or asked.left not in ({}, {"segments": 1}):
+        return None
+    found = asked.algorithm.representative(kind, ranks, size, **asked.own)
+    if found is None or not found.is_even:
+        return None
+    return replace(found, schedule=replace(found.schedule, algorithm=name))
 
 
 def with_common(schedule: Schedule, options: Mapping[str, Any]) -> Schedule:

@@ -5,6 +5,7 @@ Nothing here passes or fails: a figure depends on the machine. See README.md bes
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -23,9 +24,9 @@ from naive import naive_ring_reduce_scatter
 from algorithms.proof import prove
 from algorithms.registry import build
 from algorithms.schedule import Schedule
-from simulator.engine.compiled import run_events, run_in_order
+from simulator.engine.compiled import run_compiled, run_events, run_in_order
 from simulator.engine.lower import lower
-from simulator.engine.network import Reduction
+from simulator.engine.network import Network, Reduction
 from simulator.engine.plan import Plan
 from simulator.engine.simpy_engine import run_simpy
 from topologies import (
@@ -48,6 +49,7 @@ from topologies import (
     star,
     torus,
 )
+from topologies.multipath import Routing, flow_routes
 
 ROOT = Path(__file__).parents[1]
 DEMO = "scenarios/first-walk/ring-reduce-scatter-8.yaml"
@@ -74,7 +76,17 @@ class Figure:
 
 
 def main() -> None:
-    for figures in (command_lines, engine_against_naive, compiled_engine, building, proving, routing):
+    for figures in (
+        command_lines,
+        engine_against_naive,
+        compiled_engine,
+        shared_links,
+        building,
+        proving,
+        routing,
+        flows,
+        one_rank_for_all,
+    ):
         for figure in figures():
             print(figure, flush=True)
 
@@ -155,6 +167,15 @@ def _without_queues(times: int, ranks: int = 1024) -> Iterator[Figure]:
     yield Figure(f"{title}: every rank late, against none", apart / events, "times", le, 1.5)
 
 
+def shared_links(ranks: int = 128, times: int = 3) -> Iterator[Figure]:
+    """CPU seconds of N (N - 1) flows at once on a ring under fair_share; SimGrid takes 51 s for N = 128."""
+    place, fair = ring(ranks, BANDWIDTH, LATENCY), Network(model="fair_share")
+    schedule = build("direct", "all_to_all", ranks, 2**30)
+    run_compiled(lower(build("direct", "all_to_all", 8, 800), ring(8, BANDWIDTH), fair))
+    seconds = median(_timed(lambda: run_compiled(lower(schedule, place, fair)))[0] for _ in range(times))
+    yield Figure(f"fair_share, direct All-to-All on a ring, N = {ranks}, CPU", seconds, "s", le, 5)
+
+
 def proving(ranks: int = 1024, times: int = 3) -> Iterator[Figure]:
     """CPU seconds of the proof on data."""
     for name, kind, target in (("ring", "allreduce", 0.5), ("direct", "all_to_all", 4)):
@@ -196,6 +217,42 @@ def routing(times: int = 3) -> Iterator[Figure]:
         }
         worst = max(seconds, key=lambda shape: seconds[shape])
         yield Figure(f"1024 ranks and routes of {pattern}, worst: {worst}", seconds[worst], "s", le, 1)
+
+
+def flows(times: int = 3) -> Iterator[Figure]:
+    """A million flows between the hosts of a fat tree, their routes and the whole run: CPU seconds."""
+    place = fat_tree(16, BANDWIDTH)
+    src, dst = np.divmod(np.arange(1 << 20), 1024)
+    apart = src != dst
+    src, dst = src[apart], dst[apart]
+    zero = np.zeros(len(src), dtype=np.int64)
+    for kind in ("ecmp", "spray", "valiant"):
+        task = partial(flow_routes, place, Routing(kind), (), src, dst, zero, zero)
+        seconds = median(_timed(task)[0] for _ in range(times))
+        yield Figure(f"1024 hosts of a fat tree, 1 M flows, {kind}: routes", seconds, "s", le, 2)
+    seconds = _cpu_of(1, "run", "benchmarks/fat-tree-ecmp.yaml")
+    yield Figure("1024 hosts of a fat tree, 1 M flows, ecmp: run, proven", seconds, "s", le, 15)
+
+
+def one_rank_for_all(times: int = 3) -> Iterator[Figure]:
+    """`collsim run` of a ring AllReduce by symmetry, end to end: CPU seconds and peak memory."""
+    for ranks, seconds, gigabytes in ((65_536, 2, 1), (1_048_576, 5, 1)):
+        # the first run may compile
+        costs = [_cost_of("run", f"benchmarks/ring-{ranks}.yaml") for _ in range(times + 1)][1:]
+        title = f"ring AllReduce by symmetry, N = {ranks:,}"
+        yield Figure(f"{title}: run, CPU", median(cpu for cpu, _ in costs), "s", le, seconds)
+        yield Figure(f"{title}: run, peak", median(peak for _, peak in costs), "GB", le, gigabytes)
+
+
+def _cost_of(*arguments: str) -> tuple[float, float]:
+    """CPU seconds and peak resident GB of a command."""
+    command = [sys.executable, "-m", "simulator", *arguments]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(arguments)} failed")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e9
 
 
 def _route(make: Callable[[], Topology], src: np.ndarray, dst: np.ndarray) -> None:

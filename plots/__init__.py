@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from plots.markers import Marker
     from plots.style import save
-    from plots.timeline import timeline_figure
+    from plots.timeline import timeline_figure, together_figure
     from plots.topology import topology_figure
 
-__all__ = ["Marker", "save", "timeline_figure", "topology_figure"]
+__all__ = ["Marker", "save", "timeline_figure", "together_figure", "topology_figure"]
 
 _HOMES = {
     "Marker": "plots.markers",
     "save": "plots.style",
     "timeline_figure": "plots.timeline",
+    "together_figure": "plots.timeline",
     "topology_figure": "plots.topology",
 }
 

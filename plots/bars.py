@@ -14,7 +14,6 @@ from topologies.clock import femtoseconds
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from algorithms.schedule import Schedule
     from plots.lanes import Lanes
     from simulator.engine.timeline import Timeline
     from topologies.topology import Topology
@@ -30,9 +29,9 @@ class Bars:
     ----------
     hop : ndarray of int64, shape (bars,)
     step : ndarray of int64
-        Step of the schedule, NO_STEP for a delay.
+        Step of the schedule, or which of several it belongs to; NO_STEP for a delay.
     kind : ndarray of uint8
-        LINK, REDUCER or START.
+        LINK, REDUCER, or another of a plan's.
     top, bottom : ndarray of float64
         Part of the chart's height, in lanes.
     arrival, grant, release, landing : ndarray of float64
@@ -61,8 +60,10 @@ class Bars:
         return self.top + low * tall, self.top + high * tall
 
 
-def bars(timeline: Timeline, schedule: Schedule, topology: Topology, lanes: Lanes, scale: float) -> Bars:
-    """Bars of a timeline, times in units of `scale` femtoseconds."""
+def bars(
+    timeline: Timeline, tints: NDArray[np.integer], topology: Topology, lanes: Lanes, scale: float
+) -> Bars:
+    """Bars of a timeline whose transfers have these tints, times in units of `scale` femtoseconds."""
     plan = timeline.plan
     layer, hop = np.nonzero(lanes.lane[:, plan.resource] != HIDDEN)
     resource = plan.resource[hop]
@@ -70,14 +71,14 @@ def bars(timeline: Timeline, schedule: Schedule, topology: Topology, lanes: Lane
     transfer = plan.transfer[timeline.operation()[hop]]
     step = np.full(len(hop), NO_STEP)
     moves = transfer != NO_TRANSFER
-    step[moves] = schedule.step[transfer[moves]]
+    step[moves] = tints[transfer[moves]]
     return Bars(
         hop,
         step,
         plan.resources.kind[resource],
         lane + lanes.low[layer, resource],
         lane + lanes.high[layer, resource],
-        timeline.arrival[hop] / scale,
+        _come(timeline)[hop] / scale,
         timeline.grant[hop] / scale,
         timeline.release[hop] / scale,
         (timeline.release[hop] + plan.resources.latency[resource]) / scale,
@@ -85,10 +86,20 @@ def bars(timeline: Timeline, schedule: Schedule, topology: Topology, lanes: Lane
     )
 
 
+def _come(timeline: Timeline) -> NDArray[np.int64]:
+    """When each hop comes to its resource; a flow comes when it has taken its latencies, and never queues."""
+    plan = timeline.plan
+    if plan.flows is None:
+        return timeline.arrival
+    return np.where(plan.flows.capacity[plan.resource] > 0, timeline.grant, timeline.arrival)
+
+
 def _overhead(timeline: Timeline, topology: Topology) -> NDArray[np.int64]:
-    """Femtoseconds that each resource is held before the bytes of a message."""
+    """Femtoseconds that each resource is held before the bytes of a message; none where it is shared."""
     resources = timeline.plan.resources
     overhead = np.zeros(len(resources), dtype=np.int64)
+    if timeline.plan.flows is not None:
+        return overhead
     link = resources.kind == LINK
     fs = np.array([femtoseconds(s) for s in topology.links.overhead.tolist()], dtype=np.int64)
     overhead[link] = fs[resources.which[link]]

@@ -9,6 +9,7 @@ import numpy as np
 
 from plots.lanes import HIDDEN
 from plots.style import colour
+from topologies.clock import FEMTOSECONDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,14 +79,27 @@ def density(timeline: Timeline, lanes: Lanes, end: float, bins: int, rows: int =
     busy = np.zeros((count, bins))
     resources = np.zeros(count, dtype=np.int64)
     start, stop = (column * (bins / end) for column in (timeline.grant, timeline.release))
+    part = _part_used(timeline)
     for lane in lanes.lane:
         shown = lane != HIDDEN
         of_resource = np.where(shown, row[lane], HIDDEN)
         of_hop = of_resource[timeline.plan.resource]
         own = slice(None) if shown.all() else of_hop != HIDDEN
-        busy += coverage(of_hop[own], start[own], stop[own], (count, bins))
+        busy += coverage(of_hop[own], start[own], stop[own], (count, bins), part[own])
         resources += np.bincount(of_resource[shown], minlength=count)
     return Density(np.clip(busy / resources[:, None], 0.0, 1.0), resources, row, first)
+
+
+def _part_used(timeline: Timeline) -> NDArray[np.float64]:
+    """Part of its resource that each hop uses: all of it, or of one that is shared the flow's mean rate."""
+    plan = timeline.plan
+    part = np.ones(plan.hops)
+    if plan.flows is not None:
+        shared = np.flatnonzero(plan.flows.capacity[plan.resource])
+        size = plan.flows.bytes[timeline.operation()[shared]]
+        duration = np.maximum(timeline.release - timeline.grant, 1)[shared] / FEMTOSECONDS
+        part[shared] = size / duration / plan.flows.capacity[plan.resource[shared]]
+    return part
 
 
 def _rows(lanes: Lanes, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -103,8 +117,9 @@ def coverage(
     start: NDArray[np.floating],
     stop: NDArray[np.floating],
     shape: tuple[int, int],
+    weight: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Sum over intervals of the part of each bin that they cover, by row.
+    """Weighted sum over intervals of the part of each bin that they cover, by row.
 
     Parameters
     ----------
@@ -113,10 +128,11 @@ def coverage(
         In bins, from 0.
     shape : (int, int)
         Rows and bins.
+    weight : ndarray of float64, shape (intervals,)
 
     Examples
     --------
-    >>> coverage(np.array([0, 0]), np.array([0.5, 2.0]), np.array([2.0, 2.25]), (1, 3)).tolist()
+    >>> coverage(np.zeros(2, int), np.array([0.5, 2.0]), np.array([2.0, 2.25]), (1, 3), np.ones(2)).tolist()
     [[0.5, 1.0, 0.25]]
     """
     rows, bins = shape
@@ -127,8 +143,8 @@ def coverage(
         first = np.minimum(moment.astype(np.int64), bins)
         after = moment - first
         at = row * wide + first
-        change += sign * np.bincount(at, weights=1 - after, minlength=rows * wide)
-        change += sign * np.bincount(at + 1, weights=after, minlength=rows * wide)
+        change += sign * np.bincount(at, weights=weight * (1 - after), minlength=rows * wide)
+        change += sign * np.bincount(at + 1, weights=weight * after, minlength=rows * wide)
     return np.asarray(change.reshape(rows, wide).cumsum(axis=1)[:, :bins])
 
 

@@ -85,7 +85,8 @@ class Frame:
         """Add axes at the foot for a scale of colours, so many inches wide, and name it."""
         middle = (_SCALE_BOTTOM + _SCALE_TALL / 2) / self.height
         figure.text(_MARGIN / WIDTH, middle, name, va="center", fontsize=8.5, color=INK)
-        left, bottom = _SCALE_LEFT / WIDTH, _SCALE_BOTTOM / self.height
+        left = max(_SCALE_LEFT, _MARGIN + text_width([name], 8.5) + 0.1) / WIDTH
+        bottom = _SCALE_BOTTOM / self.height
         return figure.add_axes((left, bottom, wide / WIDTH, _SCALE_TALL / self.height))
 
     def legend(self, figure: Figure, handles: Sequence[Artist]) -> None:

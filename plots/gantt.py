@@ -10,7 +10,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
 from plots.style import INK
-from simulator.engine.plan import LINK, REDUCER, START
+from simulator.engine.plan import LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, START
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from plots.bars import Bars
 
 _WAIT, _DELAY, _ZEBRA = "#8a8a8a", "#b8b8b8", "#f6f6f6"
+_PALE = {"reduction": 0.35, "processor": 0.35, "port": 0.55}
+"""Part of white in the bars of what is not a transfer."""
+
 _SEEN = 0.001
 _WIDE = 0.006
 _MOST_NUMBERS = 400
@@ -38,7 +41,7 @@ def step_colours(steps: int) -> NDArray[np.float64]:
     return np.asarray(colormaps["viridis"](places), dtype=np.float64)
 
 
-def draw(axes: Axes, chart: Bars, steps: int, span: float) -> tuple[Patch, ...]:
+def draw(axes: Axes, chart: Bars, steps: int, span: float, *, numbered: bool = True) -> tuple[Patch, ...]:
     """Draw bars; returns what the legend must explain.
 
     Parameters
@@ -46,9 +49,11 @@ def draw(axes: Axes, chart: Bars, steps: int, span: float) -> tuple[Patch, ...]:
     axes : matplotlib.axes.Axes
     chart : Bars
     steps : int
-        Steps of the schedule.
+        Steps of the schedule, or whatever bars are told apart by.
     span : float
         Length of the time axis.
+    numbered : bool
+        Write the step into bars that have room for it.
     """
     palette = np.vstack([step_colours(steps), [0.72, 0.72, 0.72, 1.0]])
     colours = palette[chart.step]
@@ -60,10 +65,10 @@ def draw(axes: Axes, chart: Bars, steps: int, span: float) -> tuple[Patch, ...]:
         *_draw_overhead(axes, chart, room),
         *_draw_waits(axes, chart),
     ]
-    if steps > 1:
+    if numbered and steps > 1:
         _number(axes, chart, colours, room, span)
     known = {str(patch.get_label()): patch for patch in legend}
-    order = ("transfer", "overhead", "latency", "reduction", "queueing", "delay")
+    order = ("transfer", "overhead", "latency", "reduction", "processor", "port", "queueing", "delay")
     return tuple(known[name] for name in order if name in known)
 
 
@@ -92,10 +97,14 @@ def _boxes(
 def _draw_holds(
     axes: Axes, chart: Bars, colours: NDArray[np.float64], room: tuple[float, float], span: float
 ) -> list[Patch]:
-    """Draw transfers solid, reductions lower, pale and hatched, delays grey; none thinner than a hairline."""
+    """Draw transfers solid, reductions lower, pale and hatched, delays grey; none thinner than a hairline.
+
+    What processors do is pale, and what ports let through thin and paler still.
+    """
     low, high = room
     inset = 0.14 * (high - low)
     lower = (low + inset, high - inset)
+    thin = (low + 2 * inset, high - 2 * inset)
     held = chart.release - chart.grant
     wide, seen = held > _WIDE * span, held > _SEEN * span
     # what takes no time is still a line
@@ -107,12 +116,14 @@ def _draw_holds(
         # a hatch in a narrow bar is a blot
         ("reduction", reduction & wide, lower, "/////"),
         ("reduction", reduction & ~wide, lower, None),
+        ("processor", chart.kind == PROCESSOR, lower, None),
+        ("port", (chart.kind == SEND_PORT) | (chart.kind == RECEIVE_PORT), thin, None),
         ("delay", chart.kind == START, lower, None),
     ):
         if not own.any():
             continue
         top, bottom = chart.heights(*part)
-        fill = _mixed(colours[own], 1.0, (0.65 if hatch else 0.35) * (name == "reduction"))
+        fill = _mixed(colours[own], 1.0, 0.65 if hatch else _PALE.get(name, 0.0))
         # a white frame parts neighbours of one colour, but would swallow what is narrow
         frame = np.where(wide[own, None] & (hatch is None), 1.0, _mixed(colours[own], 0.0, 0.25))
         axes.add_collection(
@@ -224,6 +235,8 @@ def _key(name: str) -> Patch:
     looks: dict[str, dict[str, Any]] = {
         "transfer": {"facecolor": tone, "edgecolor": "#37495c"},
         "reduction": {"facecolor": "#d3dde6", "edgecolor": tone, "hatch": "/////"},
+        "processor": {"facecolor": "#93a7ba", "edgecolor": "#37495c"},
+        "port": {"facecolor": "#b6c4d1", "edgecolor": "#37495c"},
         "delay": {"facecolor": _DELAY, "edgecolor": INK},
         "latency": {"facecolor": "#c3d0dc", "edgecolor": "white", "linewidth": 4},
         "overhead": {"facecolor": "#3f5265", "edgecolor": "#37495c"},

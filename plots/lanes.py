@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from plots.style import label
-from simulator.engine.plan import LINK, REDUCER, START
+from simulator.engine.plan import (
+    LINK,
+    PROCESSOR,
+    RECEIVE_PORT,
+    REDUCER,
+    SEND_PORT,
+    START,
+    name_at_rank,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,8 +27,15 @@ if TYPE_CHECKING:
     from topologies.topology import Topology
 
 HIDDEN: Final = -1
-ROLES: Final = ("sends", "receives", "reduces", "starts")
-_SENDS, _RECEIVES, _REDUCES, _STARTS = range(4)
+ROLES: Final = ("processor", "sends", "receives", "reduces", "starts")
+_PROCESSOR, _SENDS, _RECEIVES, _REDUCES, _STARTS = range(5)
+_AT_RANKS: Final = {
+    REDUCER: "reducers",
+    PROCESSOR: "processors",
+    SEND_PORT: "send ports",
+    RECEIVE_PORT: "receive ports",
+    START: "starts",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,27 +71,27 @@ class Lanes:
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
 
-def by_resource(plan: Plan, topology: Topology) -> Lanes:
-    """One lane for each resource used: links by level, source and destination, then reducers, then starts."""
+def by_resource(plan: Plan, topology: Topology, *, starts: bool = True) -> Lanes:
+    """One lane for each resource used: links by level, source and destination, then what ranks have."""
     kind, which = plan.resources.kind, plan.resources.which.astype(np.int64)
     levels = len(topology.levels)
-    group = np.select([kind == REDUCER, kind == START], [levels, levels + 1])
+    group = np.select([kind == own for own in _AT_RANKS], levels + np.arange(len(_AT_RANKS)))
     member = which.copy()
     link = kind == LINK
     group[link] = topology.links.level[which[link]]
     order = np.lexsort((topology.links.dst, topology.links.src))
     member[link] = _inverse(order)[which[link]]
-    titles = (*(f"{label(level)} links" for level in topology.levels), "reducers", "starts")
+    titles = (*(f"{label(level)} links" for level in topology.levels), *_AT_RANKS.values())
 
     def name(resource: int) -> str:
         if kind[resource] == LINK:
             return _link_name(topology, int(which[resource]))
-        return f"rank {which[resource]} {'reduces' if kind[resource] == REDUCER else 'starts'}"
+        return name_at_rank(int(kind[resource]), int(which[resource]))
 
-    return _stack(_used(plan), group[None], member[None], titles, name)
+    return _stack(_used(plan, starts=starts), group[None], member[None], titles, name)
 
 
-def by_rank(plan: Plan, topology: Topology, *, role_first: bool = False) -> Lanes:
+def by_rank(plan: Plan, topology: Topology, *, role_first: bool = False, starts: bool = True) -> Lanes:
     """Lanes for what each rank sends, receives and reduces; links between switches have their own, below.
 
     Links that leave a rank share its lane, side by side. The lanes of a rank stand together or,
@@ -97,9 +112,8 @@ def by_rank(plan: Plan, topology: Topology, *, role_first: bool = False) -> Lane
         return f"rank {rank[layer, resource]}" if role_first else ROLES[role[layer, resource]]
 
     resources = len(plan.resources)
-    return _stack(
-        _used(plan), group, member, titles, lambda entry: name(entry % resources, entry // resources)
-    )
+    used = _used(plan, starts=starts)
+    return _stack(used, group, member, titles, lambda entry: name(entry % resources, entry // resources))
 
 
 def packed(lanes: Lanes, timeline: Timeline) -> Lanes:
@@ -152,7 +166,9 @@ def _ends(plan: Plan, topology: Topology) -> tuple[NDArray[np.int64], NDArray[np
     rank = np.tile(which, (2, 1))
     role = np.full(rank.shape, HIDDEN)
     level = role.copy()
-    role[0] = np.select([kind == REDUCER, kind == START], [_REDUCES, _STARTS], HIDDEN)
+    # ports are as busy as the links that begin or end at them
+    own = {PROCESSOR: _PROCESSOR, REDUCER: _REDUCES, START: _STARTS}
+    role[0] = np.select([kind == which for which in own], list(own.values()), HIDDEN)
     link = np.flatnonzero(kind == LINK)
     ends = ((topology.links.src, _SENDS), (topology.links.dst, _RECEIVES))
     for layer, (node, what) in enumerate(ends):
@@ -163,8 +179,9 @@ def _ends(plan: Plan, topology: Topology) -> tuple[NDArray[np.int64], NDArray[np
     return rank, role, level
 
 
-def _used(plan: Plan) -> NDArray[np.bool_]:
-    return np.bincount(plan.resource, minlength=len(plan.resources)) > 0
+def _used(plan: Plan, *, starts: bool) -> NDArray[np.bool_]:
+    used = np.bincount(plan.resource, minlength=len(plan.resources)) > 0
+    return used if starts else used & (plan.resources.kind != START)
 
 
 def _inverse(order: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from plots.frame import GAP, Frame, frame, name_groups, text_width, time_axis
 from plots.lanes import HIDDEN, Lanes, by_rank, by_resource, packed
 from plots.markers import Marker
 from plots.style import DIGITS, FAINT, look
+from plots.tints import Tints, by_schedule, by_step
 from topologies.clock import FEMTOSECONDS, to_seconds
 from topologies.text import format_time
 
@@ -28,16 +29,17 @@ if TYPE_CHECKING:
 
     from algorithms.schedule import Schedule
     from simulator.engine.timeline import Timeline
+    from simulator.engine.together import Together
     from topologies.topology import Topology
 
-__all__ = ["Marker", "timeline_figure"]
+__all__ = ["Marker", "timeline_figure", "together_figure"]
 
 View = Literal["auto", "links", "ranks"]
 
 _MOST_LANES = 120
 _MOST_BARS = 5_000
 _FEW_LANES = 48
-_MOST_NAMED_STEPS = 16
+_MOST_NAMED_TINTS = 16
 _MOST_NAMED_CURVES = 6
 _PERCENT = [0, 0.5, 1], ["0 %", "50 %", "100 %"]
 
@@ -82,20 +84,60 @@ def timeline_figure(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['0->1', '1->2', '2->3', '3->0']
     """
+    return _figure(timeline, by_step(schedule), topology, title, markers, lanes)
+
+
+def together_figure(
+    timeline: Timeline,
+    together: Together,
+    topology: Topology,
+    *,
+    title: str,
+    names: Sequence[str],
+    markers: Sequence[Marker] = (),
+    lanes: View = "auto",
+) -> Figure:
+    """Draw a timeline of several schedules, each in a colour of its own; else as `timeline_figure`.
+
+    When ranks start is not drawn.
+
+    Parameters
+    ----------
+    timeline : Timeline
+        What to draw.
+    together, topology
+        What the timeline's plan was made from.
+    title : str
+        First line.
+    names : sequence of str
+        Of each schedule.
+    markers : sequence of Marker
+        Times to mark.
+    lanes : {'auto', 'links', 'ranks'}
+    """
+    tints = by_schedule([job.schedule for job in together.jobs], names, topology.ranks)
+    return _figure(timeline, tints, topology, title, markers, lanes)
+
+
+def _figure(
+    timeline: Timeline, tints: Tints, topology: Topology, title: str, markers: Sequence[Marker], view: View
+) -> Figure:
     with look():
         if not timeline.plan.hops:
-            return _nothing(schedule, title)
-        shown = _lanes(timeline, topology, lanes, role_first=False)
+            return _nothing(tints, title)
+        shown = _lanes(timeline, topology, view, tints, role_first=False)
         if _is_big(timeline, shown):
-            return _density_figure(timeline, schedule, topology, title, markers, lanes)
-        return _gantt_figure(timeline, schedule, topology, title, markers, shown)
+            return _density_figure(timeline, tints, topology, title, markers, view)
+        return _gantt_figure(timeline, tints, topology, title, markers, shown)
 
 
-def _lanes(timeline: Timeline, topology: Topology, view: View, *, role_first: bool) -> Lanes:
-    links = by_resource(timeline.plan, topology)
+def _lanes(timeline: Timeline, topology: Topology, view: View, tints: Tints, *, role_first: bool) -> Lanes:
+    # many schedules start at many times, which their bars tell
+    starts = not tints.names
+    links = by_resource(timeline.plan, topology, starts=starts)
     if view == "links" or (view == "auto" and len(links) <= _FEW_LANES):
         return links
-    ranks = by_rank(timeline.plan, topology, role_first=role_first)
+    ranks = by_rank(timeline.plan, topology, role_first=role_first, starts=starts)
     return ranks if view == "ranks" or len(ranks) < len(links) else links
 
 
@@ -104,18 +146,14 @@ def _is_big(timeline: Timeline, lanes: Lanes) -> bool:
     return len(lanes) > _MOST_LANES or shown > _MOST_BARS
 
 
-def _subtitle(timeline: Timeline | None, schedule: Schedule) -> str:
-    counts = [(schedule.ranks, "rank"), (schedule.steps, "step"), (len(schedule), "transfer")]
-    parts = [f"{count:,} {what}{'' if count == 1 else 's'}" for count, what in counts]
-    if timeline is not None:
-        parts.append(format_time(to_seconds(timeline.time), digits=DIGITS))
-    return ", ".join(parts)
+def _subtitle(timeline: Timeline, tints: Tints) -> str:
+    return f"{tints.facts}, {format_time(to_seconds(timeline.time), digits=DIGITS)}"
 
 
-def _nothing(schedule: Schedule, title: str) -> Figure:
+def _nothing(tints: Tints, title: str) -> Figure:
     """Figure of an empty timeline."""
     page = Frame(0.3, 0.3, 0.55, 0.1, 0.6, 0.0, 0.0, ())
-    figure = page.figure(title, _subtitle(None, schedule))
+    figure = page.figure(title, tints.facts)
     axes = page.axes(figure, page.bottom, page.body)
     axes.set_axis_off()
     axes.text(0.5, 0.5, "nothing moves", ha="center", va="center", fontsize=12, color=FAINT)
@@ -124,7 +162,7 @@ def _nothing(schedule: Schedule, title: str) -> Figure:
 
 def _gantt_figure(
     timeline: Timeline,
-    schedule: Schedule,
+    tints: Tints,
     topology: Topology,
     title: str,
     markers: Sequence[Marker],
@@ -136,37 +174,39 @@ def _gantt_figure(
     ranked = len(lanes.lane) > 1
     left = 0.3 + (text_width(lanes.groups) if ranked else 0.15) + text_width(names, font)
     page = frame(timeline, markers, left, tall * len(lanes))
-    figure = page.figure(title, _subtitle(timeline, schedule))
+    figure = page.figure(title, _subtitle(timeline, tints))
     axes = page.axes(figure, page.bottom, page.body)
     axes.set_ylim(len(lanes), 0)
     axes.set_yticks(np.arange(len(lanes)) + 0.5, names, fontsize=font)
     time_axis(axes, page)
     gantt.zebra(axes, len(lanes), page.span)
-    chart = bars(timeline, schedule, topology, packed(lanes, timeline), page.unit[1] * FEMTOSECONDS)
-    page.legend(figure, gantt.draw(axes, chart, schedule.steps, page.span))
+    chart = bars(timeline, tints.of_transfer, topology, packed(lanes, timeline), page.unit[1] * FEMTOSECONDS)
+    page.legend(figure, gantt.draw(axes, chart, tints.count, page.span, numbered=not tints.names))
     lines_of.draw_lines(axes, page.lines, page.unit[1])
     lines_of.draw_labels(axes, page.lines, page.unit[1], page.body)
     name_groups(axes, lanes, [*lanes.starts().tolist(), len(lanes)], page, upright=ranked)
-    if schedule.steps:
-        _step_scale(figure, page, schedule.steps)
+    if tints.count:
+        _tint_scale(figure, page, tints)
     return figure
 
 
-def _step_scale(figure: Figure, page: Frame, steps: int) -> None:
-    """Draw the colours of the steps at the foot, each with its number unless they are many."""
-    axes = page.scale(figure, "step", min(0.24 * steps, 3.8))
-    few = steps <= _MOST_NAMED_STEPS
-    colours = gantt.step_colours(steps)
+def _tint_scale(figure: Figure, page: Frame, tints: Tints) -> None:
+    """Draw the tints at the foot, each with its name or its number unless they are many."""
+    count, few = tints.count, tints.count <= _MOST_NAMED_TINTS
+    axes = page.scale(figure, tints.title, min(tints.width * count, 4.2 if tints.names else 3.8))
+    colours = gantt.step_colours(count)
     bar = figure.colorbar(
         ScalarMappable(
-            BoundaryNorm(np.arange(steps + 1) - 0.5, max(steps, 2)),
-            ListedColormap(colours.repeat(2 if steps == 1 else 1, axis=0)),
+            BoundaryNorm(np.arange(count + 1) - 0.5, max(count, 2)),
+            ListedColormap(colours.repeat(2 if count == 1 else 1, axis=0)),
         ),
         cax=axes,
         orientation="horizontal",
         drawedges=few,
     )
-    bar.set_ticks(FixedLocator(range(steps)) if few else MaxNLocator(8, integer=True))
+    bar.set_ticks(FixedLocator(range(count)) if few else MaxNLocator(8, integer=True))
+    if few and tints.names:
+        bar.set_ticklabels(tints.names)
     bar.minorticks_off()
     bar.outline.set_linewidth(0.4)
     axes.tick_params(labelsize=7.5, length=0 if few else 2, pad=2)
@@ -174,17 +214,17 @@ def _step_scale(figure: Figure, page: Frame, steps: int) -> None:
 
 def _density_figure(
     timeline: Timeline,
-    schedule: Schedule,
+    tints: Tints,
     topology: Topology,
     title: str,
     markers: Sequence[Marker],
     view: View,
 ) -> Figure:
-    lanes = _lanes(timeline, topology, view, role_first=True)
+    lanes = _lanes(timeline, topology, view, tints, role_first=True)
     ticks = _some_lanes(lanes)
     names = [lanes.name(lane) for lane in ticks]
     page = frame(timeline, markers, max(1.5, 0.45 + text_width(names, 7.5)), 4.2, 0.8)
-    figure = page.figure(title, _subtitle(timeline, schedule))
+    figure = page.figure(title, _subtitle(timeline, tints))
     bins = density.fitting_bins(timeline)
     picture = density.density(timeline, lanes, page.end * FEMTOSECONDS or 1.0, bins)
     axes = page.axes(figure, page.bottom, page.body)

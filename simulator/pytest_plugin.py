@@ -78,11 +78,11 @@ class _Scenario(pytest.Item):
         from functools import partial
 
         from simulator.scenario.check import hold
-        from simulator.scenario.run import run
+        from simulator.scenario.run_any import run_any
 
         here = self.config.invocation_params.dir
         file = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
-        outcome = hold(file, partial(run, allow_code=self.config.getini(CODE)))
+        outcome = hold(file, partial(run_any, allow_code=self.config.getini(CODE)))
         if not outcome.fine:
             raise NotAsExpectedError(outcome)
 

@@ -13,8 +13,11 @@ from topologies.clos import Tier, dragonfly, fat_tree, leaf_spine, rails
 from topologies.errors import CollsimError, TopologyError
 from topologies.grids import line, mesh, star, torus
 from topologies.multilevel import Level, Shared, multilevel
+from topologies.multipath import Routing
+from topologies.paths import Routes
 from topologies.registry import TOPOLOGIES
-from topologies.routing import Routes, route, routes
+from topologies.routing import route, routes
+from topologies.static_routes import StaticRoute
 from topologies.topology import Links, Topology
 
 __all__ = [
@@ -25,7 +28,9 @@ __all__ = [
     "Level",
     "Links",
     "Routes",
+    "Routing",
     "Shared",
+    "StaticRoute",
     "Tier",
     "Topology",
     "TopologyError",

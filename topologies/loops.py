@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -9,8 +10,11 @@ from typing import Any, Final, TypeVar, cast
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 
-WORTH_COMPILING: Final = 50_000
+WORTH_LOADING: Final = 50_000
 """Turns of a loop from which on loading numba, about half a second, pays."""
+
+WORTH_CALLING: Final = 500
+"""The same once numba is loaded."""
 
 
 def numba_is_here() -> bool:
@@ -28,7 +32,8 @@ def fast(loop: Loop, turns: int) -> Loop:
     turns : int
         About how many it will take.
     """
-    return cast("Loop", _compiled(loop)) if turns >= WORTH_COMPILING and numba_is_here() else loop
+    worth = WORTH_CALLING if "numba" in sys.modules else WORTH_LOADING
+    return cast("Loop", _compiled(loop)) if turns >= worth and numba_is_here() else loop
 
 
 @cache

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from topologies.errors import TopologyError
-from topologies.routing import cheapest, direct_links, next_links
+from topologies.ways import cheapest, direct_links, next_links
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -13,14 +13,25 @@ from algorithms.assembly import assemble, check_moves
 from algorithms.collective import KINDS, make_collective
 from algorithms.compose import then
 from algorithms.duality import dual
+from algorithms.representative import (
+    RANK_0,
+    Representative,
+    collective_of_rank_0,
+    followed,
+    mirrored,
+    representative,
+)
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, REDUCE, Schedule, Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 WHOLE: Final = ("broadcast", "reduce", "allreduce", "send_recv")
 """Collectives of which every message is the whole vector; of the others it is a block."""
 
 
-def direct_steps(kind: str, ranks: int) -> Iterator[Step]:
+def direct_steps(kind: str, ranks: int, senders: NDArray[np.int64] | None = None) -> Iterator[Step]:
     """One step: each rank sends to every other, nearest to the right first.
 
     Parameters
@@ -29,11 +40,14 @@ def direct_steps(kind: str, ranks: int) -> Iterator[Step]:
         Whether it sends the receiver's block, its own block for the receiver, or the whole vector.
     ranks : int
         N.
+    senders : ndarray of int64, optional
+        The ranks whose part is asked for; default all.
     """
-    check_moves(ranks * (ranks - 1))
+    rank = np.arange(ranks) if senders is None else senders
+    check_moves(len(rank) * (ranks - 1))
     if ranks > 1:
-        src = np.repeat(np.arange(ranks), ranks - 1)
-        dst = (src + np.tile(np.arange(1, ranks), ranks)) % ranks
+        src = np.repeat(rank, ranks - 1)
+        dst = (src + np.tile(np.arange(1, ranks), len(rank))) % ranks
         chunk = {"reduce_scatter": dst, "all_to_all": src * ranks + dst, "allreduce": np.zeros_like(src)}
         yield (src, dst, chunk[kind], COPY if kind == "all_to_all" else REDUCE)
 
@@ -67,6 +81,17 @@ def direct(kind: str, ranks: int, size: int, root: int = 0, peer: int | None = N
     return assemble(collective, direct_steps(kind, ranks), algorithm="direct")
 
 
+def direct_of_rank_0(kind: str, ranks: int, size: int, **_rooted: int) -> Representative | None:
+    """Rank 0's part of what has no root, under rotations."""
+    if kind == "allgather":
+        scatter = direct_of_rank_0("reduce_scatter", ranks, size)
+        return scatter and mirrored(scatter, make_collective(kind, ranks, size))
+    if KINDS[kind].rooted:
+        return None
+    collective = collective_of_rank_0(kind, ranks, size, 1 if kind in WHOLE else None)
+    return representative(collective, direct_steps(kind, ranks, RANK_0), (ranks,), algorithm="direct")
+
+
 def direct_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
     """With N - 1 ports alpha + M/N / beta, or M / beta; N - 1 reductions where messages are summed."""
     sent = Fraction(size) if kind in WHOLE else Fraction(size, ranks)
@@ -89,6 +114,13 @@ def two_shot(kind: str, ranks: int, size: int) -> Schedule:
     """AllReduce in two hops: a direct ReduceScatter, then a direct AllGather."""
     parts = [direct(half, ranks, size) for half in ("reduce_scatter", "allgather")]
     return then(parts, make_collective(kind, ranks, size), algorithm="two_shot")
+
+
+def two_shot_of_rank_0(kind: str, ranks: int, size: int) -> Representative:
+    """Rank 0's part, under rotations."""
+    parts = [direct_of_rank_0(half, ranks, size) for half in ("reduce_scatter", "allgather")]
+    collective = make_collective(kind, ranks, size)
+    return followed([part for part in parts if part], collective, algorithm="two_shot")
 
 
 def two_shot_rounds(_kind: str, ranks: int, size: int) -> tuple[Round, ...]:
@@ -122,6 +154,7 @@ DIRECT: Final = (
         "alpha + M/N/beta + (N-1) M/N/gamma; allreduce, broadcast, reduce alpha + M/beta + (N-1) M/gamma",
         "full_mesh",
         "Chan, Heimlich, Purkayastha and van de Geijn 2007",
+        representative=direct_of_rank_0,
     ),
     Algorithm(
         "two_shot",
@@ -132,5 +165,6 @@ DIRECT: Final = (
         "2 (alpha + M/N/beta) + (N-1) M/N/gamma",
         "full_mesh",
         "Cowan et al. 2023 (MSCCLang, all pairs)",
+        representative=two_shot_of_rank_0,
     ),
 )

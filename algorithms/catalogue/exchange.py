@@ -5,26 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
+from algorithms.catalogue.halving import cube
 from algorithms.catalogue.radix import strides
 from algorithms.catalogue.ring import ring, ring_rounds, ring_totals
 from algorithms.collective import make_collective
 from algorithms.compose import is_power_of_two
+from algorithms.representative import RANK_0, Representative, collective_of_rank_0, representative
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, REDUCE, Schedule, Step, Transfers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Partner = Literal["shift", "xor"]
 
 
-def pairwise_steps(kind: str, ranks: int, partner: Partner) -> Iterator[Step]:
+def pairwise_steps(
+    kind: str, ranks: int, partner: Partner, senders: NDArray[np.int64] | None = None
+) -> Iterator[Step]:
     """In step i rank r sends its block to r + i and receives from r - i, or swaps with r XOR i."""
-    check_moves(ranks * (ranks - 1))
-    rank = np.arange(ranks)
+    rank = np.arange(ranks) if senders is None else senders
+    check_moves(len(rank) * (ranks - 1))
     swaps = partner == "xor" and is_power_of_two(ranks)
     for i in range(1, ranks):
         to = rank ^ i if swaps else (rank + i) % ranks
@@ -44,6 +51,13 @@ def pairwise(kind: str, ranks: int, size: int, partner: Partner = "shift") -> Sc
     """
     steps = pairwise_steps(kind, ranks, partner)
     return assemble(make_collective(kind, ranks, size), steps, algorithm="pairwise")
+
+
+def pairwise_of_rank_0(kind: str, ranks: int, size: int, partner: Partner = "shift") -> Representative:
+    """Rank 0's part, under rotations or XOR."""
+    swaps = partner == "xor" and is_power_of_two(ranks)
+    collective, steps = collective_of_rank_0(kind, ranks, size), pairwise_steps(kind, ranks, partner, RANK_0)
+    return representative(collective, steps, cube(ranks) if swaps else (ranks,), algorithm="pairwise")
 
 
 def pairwise_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
@@ -168,6 +182,7 @@ EXCHANGE: Final = (
         "(N-1)(alpha + M/N/beta + M/N/gamma)",
         "full_mesh",
         "Thakur, Rabenseifner and Gropp 2005",
+        representative=pairwise_of_rank_0,
     ),
     Algorithm(
         "neighbor_exchange",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -18,8 +18,12 @@ from algorithms.assembly import assemble, check_moves
 from algorithms.collective import make_collective
 from algorithms.compose import core_ranks, fold, is_power_of_two
 from algorithms.duality import dual
+from algorithms.representative import RANK_0, Representative, mirrored, representative
 from algorithms.rounds import Round, Totals
-from algorithms.schedule import REDUCE, Schedule, Step
+from algorithms.schedule import REDUCE, Ranges, Schedule, Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Order = Literal["far", "near"]
 
@@ -29,7 +33,9 @@ def _distances(ranks: int, order: Order) -> list[int]:
     return near if order == "near" else near[::-1]
 
 
-def halving_steps(ranks: int, order: Order = "far") -> Iterator[Step]:
+def halving_steps(
+    ranks: int, order: Order = "far", senders: NDArray[np.int64] | None = None
+) -> Iterator[Step]:
     """Recursive halving ReduceScatter on P = 2^f ranks: swap the half that the partner keeps.
 
     In the step of distance d rank i exchanges with i XOR d those of its live chunks that agree
@@ -41,14 +47,26 @@ def halving_steps(ranks: int, order: Order = "far") -> Iterator[Step]:
         P.
     order : {'far', 'near'}
         Distance P/2 first (the first seed's order: contiguous halves), or distance 1 first.
+    senders : ndarray of int64, optional
+        The ranks whose part is asked for; default all.
     """
-    check_moves(ranks * (ranks - 1))
-    rank = np.arange(ranks)
-    live = np.tile(rank, (ranks, 1))
+    rank = np.arange(ranks) if senders is None else senders
+    if order == "far":
+        yield from _contiguous_halves(rank, ranks)
+        return
+    check_moves(len(rank) * (ranks - 1))
+    live = np.tile(np.arange(ranks), (len(rank), 1))
     for distance in _distances(ranks, order):
         keep = (live & distance) == (rank & distance)[:, None]
-        yield (rank, rank ^ distance, live[~keep].reshape(ranks, -1), REDUCE)
-        live = live[keep].reshape(ranks, -1)
+        yield (rank, rank ^ distance, live[~keep].reshape(len(rank), -1), REDUCE)
+        live = live[keep].reshape(len(rank), -1)
+
+
+def _contiguous_halves(rank: NDArray[np.int64], ranks: int) -> Iterator[Step]:
+    """Halving, the farthest distance first: what is live starts at a multiple of its length."""
+    for distance in _distances(ranks, "far"):
+        other = (rank & -2 * distance) + (~rank & distance)
+        yield (rank, rank ^ distance, Ranges(other, np.full(len(rank), distance)), REDUCE)
 
 
 def recursive_halving(
@@ -78,26 +96,30 @@ def recursive_halving(
     return fold(make_collective(kind, ranks, size), core)
 
 
-def doubling_steps(ranks: int, order: Order = "near") -> Iterator[Step]:
+def doubling_steps(
+    ranks: int, order: Order = "near", senders: NDArray[np.int64] | None = None
+) -> Iterator[Step]:
     """Recursive doubling ReduceScatter on P = 2^f ranks: swap all blocks but those of one's own group.
 
     A rank's group are the 1, 2, 4, ... ranks that it has exchanged with so far, directly or by way of
     others. In the step of distance d rank i sends rank i XOR d what its group has summed of the blocks of
     all ranks outside. Rank i ends with chunk i.
     """
-    check_moves(ranks * (ranks - 1) * (ranks.bit_length() - 1))
-    rank, inside = np.arange(ranks), 0
+    rank, inside = np.arange(ranks) if senders is None else senders, 0
+    check_moves(len(rank) * (ranks - 1) * (ranks.bit_length() - 1))
     for distance in _distances(ranks, order):
-        outside = ((rank[:, None] ^ rank) & ~inside) != 0
-        yield (rank, rank ^ distance, np.nonzero(outside)[1].reshape(ranks, -1), REDUCE)
+        outside = ((rank[:, None] ^ np.arange(ranks)) & ~inside) != 0
+        yield (rank, rank ^ distance, np.nonzero(outside)[1].reshape(len(rank), -1), REDUCE)
         inside |= distance
 
 
-def exchange_steps(ranks: int, order: Order = "near") -> Iterator[Step]:
+def exchange_steps(
+    ranks: int, order: Order = "near", senders: NDArray[np.int64] | None = None
+) -> Iterator[Step]:
     """Recursive doubling AllReduce on P = 2^f ranks: swap the whole vector, chunk 0, with i XOR distance."""
-    rank = np.arange(ranks)
+    rank = np.arange(ranks) if senders is None else senders
     for distance in _distances(ranks, order):
-        yield (rank, rank ^ distance, np.zeros(ranks, dtype=np.int64), REDUCE)
+        yield (rank, rank ^ distance, np.zeros_like(rank), REDUCE)
 
 
 def recursive_doubling(
@@ -134,6 +156,38 @@ def recursive_doubling(
         return replace(gather, collective=collective)
 
     return fold(make_collective(kind, ranks, size, blocks=blocks), core)
+
+
+def halving_of_rank_0(kind: str, ranks: int, size: int, order: Order = "far") -> Representative | None:
+    """Rank 0's part among 2^k ranks, under XOR."""
+    if not is_power_of_two(ranks):
+        return None
+    collective, steps = make_collective(kind, ranks, size), halving_steps(ranks, order, RANK_0)
+    return representative(collective, steps, cube(ranks), algorithm="recursive_halving")
+
+
+def doubling_of_rank_0(kind: str, ranks: int, size: int, order: Order = "near") -> Representative | None:
+    """Rank 0's part among 2^k ranks, under XOR."""
+    if not is_power_of_two(ranks):
+        return None
+    collective = make_collective(kind, ranks, size, blocks=1 if kind == "allreduce" else None)
+    if kind in ("allreduce", "reduce_scatter"):
+        steps = exchange_steps if kind == "allreduce" else doubling_steps
+        rank_0 = steps(ranks, order, RANK_0)
+        return representative(collective, rank_0, cube(ranks), algorithm="recursive_doubling")
+    opposite: Order = "far" if order == "near" else "near"
+    scatter = make_collective("reduce_scatter", ranks, size)
+    halving = halving_steps(ranks, opposite, RANK_0)
+    return mirrored(representative(scatter, halving, cube(ranks), algorithm="recursive_doubling"), collective)
+
+
+def cube(ranks: int) -> tuple[int, ...]:
+    """Dimensions of a hypercube of 2^k ranks.
+
+    >>> cube(8), cube(1)
+    ((2, 2, 2), ())
+    """
+    return (2,) * (ranks.bit_length() - 1)
 
 
 def halving_rounds(
@@ -243,6 +297,7 @@ HALVING: Final = (
         "Thakur, Rabenseifner and Gropp 2005",
         power_of_two=True,
         constraint="N = 2^k; folds elsewhere",
+        representative=halving_of_rank_0,
     ),
     Algorithm(
         "recursive_doubling",
@@ -257,5 +312,6 @@ HALVING: Final = (
         power_of_two=True,
         constraint="N = 2^k; folds elsewhere",
         keeps_order="any root",
+        representative=doubling_of_rank_0,
     ),
 )

@@ -11,10 +11,11 @@ import numpy as np
 
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble
-from algorithms.catalogue.halving import Order, halving_steps
+from algorithms.catalogue.halving import Order, halving_of_rank_0, halving_steps
 from algorithms.collective import Collective, make_collective
 from algorithms.compose import core_ranks, fold, fold_players, is_power_of_two, on, then
 from algorithms.duality import dual
+from algorithms.representative import Representative, followed, mirrored
 from algorithms.rounds import Round, Totals
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step
 
@@ -48,6 +49,17 @@ def _core(p: int, order: Order) -> Schedule:
     scatter = assemble(make_collective("reduce_scatter", p, p), halving_steps(p, order))
     gather = dual(scatter, make_collective("allgather", p, p))
     return then([scatter, gather], make_collective("allreduce", p, p), algorithm="rabenseifner")
+
+
+def rabenseifner_of_rank_0(
+    kind: str, ranks: int, size: int, order: Order = "far", **_fold: Fold
+) -> Representative | None:
+    """Rank 0's part among 2^k ranks, where nobody folds, under XOR."""
+    scatter = halving_of_rank_0("reduce_scatter", ranks, size, order)
+    if scatter is None:
+        return None
+    gather = mirrored(scatter, make_collective("allgather", ranks, size))
+    return followed([scatter, gather], make_collective(kind, ranks, size), algorithm="rabenseifner")
 
 
 def _folded(collective: Collective, order: Order, how: Fold) -> Schedule:
@@ -112,5 +124,6 @@ RABENSEIFNER: Final = (
         "Rabenseifner 2004",
         power_of_two=True,
         constraint="N = 2^k; folds elsewhere",
+        representative=rabenseifner_of_rank_0,
     ),
 )

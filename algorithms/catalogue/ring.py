@@ -10,10 +10,11 @@ import numpy as np
 
 from algorithms.algorithm import Algorithm
 from algorithms.assembly import assemble, check_moves
-from algorithms.collective import make_collective
+from algorithms.collective import Collective, make_collective
 from algorithms.compose import then
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
+from algorithms.representative import Representative, followed, in_columns, mirrored
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import COPY, REDUCE, Ranges, Schedule, Step
 
@@ -37,7 +38,19 @@ def ring_steps(ranks: int, direction: int = 1, first_chunk: int = -1) -> Iterato
     """
     rank = np.arange(ranks)
     for step in range(ranks - 1):
-        yield (rank, (rank + direction) % ranks, (rank + direction * (first_chunk - step)) % ranks, REDUCE)
+        yield (
+            rank,
+            (rank + direction) % ranks,
+            ring_chunk(rank, step, ranks, direction, first_chunk),
+            REDUCE,
+        )
+
+
+def ring_chunk(
+    rank: NDArray[np.int64], step: int | NDArray[np.int64], ranks: int, direction: int, first_chunk: int
+) -> NDArray[np.int64]:
+    """Chunk that a rank of `ring_steps` sends in a step."""
+    return (rank + direction * (first_chunk - step)) % ranks
 
 
 def relay_steps(ranks: int) -> Iterator[Step]:
@@ -106,6 +119,27 @@ def _gathering_ring(ranks: int, size: int, shift: int) -> Schedule:
     return dual(mirror, make_collective("allgather", ranks, size, shift=shift))
 
 
+def ring_of_rank_0(kind: str, ranks: int, size: int, first_chunk: int = -1) -> Representative | None:
+    """Rank 0's part of a ReduceScatter, AllGather or AllReduce, under the rotations of the ring."""
+    if kind not in ("reduce_scatter", "allgather", "allreduce"):
+        return None
+    shift = first_chunk % ranks + 1 if kind != "allgather" else 0
+    step = np.arange(ranks - 1)
+
+    def scatter(direction: int, first: int) -> Representative:
+        """`ring_steps` of rank 0, all steps at once."""
+        chunk = ring_chunk(np.zeros_like(step), step, ranks, direction, first)
+        collective = make_collective("reduce_scatter", ranks, size, shift=shift)
+        return in_columns(collective, step, direction % ranks, chunk, REDUCE, (ranks,), algorithm="ring")
+
+    if kind == "reduce_scatter":
+        return scatter(1, shift - 1)
+    gather = mirrored(scatter(-1, -shift - 1), make_collective("allgather", ranks, size, shift=shift))
+    if kind == "allgather":
+        return gather
+    return followed([scatter(1, shift - 1), gather], make_collective(kind, ranks, size), algorithm="ring")
+
+
 def ring_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
     """(N - 1)(alpha + M/N / beta + M/N / gamma); the AllGather without gamma; the AllReduce both.
 
@@ -139,18 +173,20 @@ def half_way_steps(ranks: int) -> Iterator[Step]:
     rank = np.arange(ranks)
     halves = 1 + (ranks % 2 == 0)
     right, left = (rank + 1) % ranks, (rank - 1) % ranks
+    for step in range(ranks // 2):
+        blocks = both_ways(rank, step, ranks)
+        if 2 * step + 2 == ranks:
+            yield [(rank, right, 2 * blocks[0], COPY), (rank, left, 2 * blocks[1] + 1, COPY)]
+            continue
+        chunks = [block[:, None] * halves + np.arange(halves) for block in blocks]
+        yield [(rank, right, chunks[0], COPY), (rank, left, chunks[1], COPY)]
 
-    def block(b: NDArray[np.int64]) -> NDArray[np.int64]:
-        return (b % ranks)[:, None] * halves + np.arange(halves)
 
-    for step in range((ranks - 1) // 2):
-        yield [(rank, right, block(rank - step), COPY), (rank, left, block(rank + step), COPY)]
-    if ranks % 2 == 0:
-        far = ranks // 2 - 1
-        yield [
-            (rank, right, 2 * ((rank - far) % ranks), COPY),
-            (rank, left, 2 * ((rank + far) % ranks) + 1, COPY),
-        ]
+def both_ways(
+    rank: NDArray[np.int64], back: int | NDArray[np.int64], ranks: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Blocks that a rank sends right and left, those of the ranks that far back on either side."""
+    return (rank - back) % ranks, (rank + back) % ranks
 
 
 def both_ways_steps(ranks: int, mode: int) -> Iterator[Step]:
@@ -161,10 +197,10 @@ def both_ways_steps(ranks: int, mode: int) -> Iterator[Step]:
     """
     rank = np.arange(ranks)
     for step in range(ranks - 1):
-        back = step + 1 if mode == REDUCE else step
+        right, left = both_ways(rank, step + (mode == REDUCE), ranks)
         yield [
-            (rank, (rank + 1) % ranks, 2 * ((rank - back) % ranks), mode),
-            (rank, (rank - 1) % ranks, 2 * ((rank + back) % ranks) + 1, mode),
+            (rank, (rank + 1) % ranks, 2 * right, mode),
+            (rank, (rank - 1) % ranks, 2 * left + 1, mode),
         ]
 
 
@@ -187,6 +223,41 @@ def bidirectional_ring(kind: str, ranks: int, size: int) -> Schedule:
     if kind == "allgather":
         return schedule
     return dual(schedule, make_collective("reduce_scatter", ranks, size, segments=segments))
+
+
+def bidirectional_ring_of_rank_0(kind: str, ranks: int, size: int) -> Representative | None:
+    """Rank 0's part, under the rotations of the ring."""
+    if ranks <= 2:
+        return ring_of_rank_0(kind, ranks, size)
+    if kind == "allreduce":
+        halves = make_collective(kind, ranks, size, segments=2)
+        return followed([_both_ways_of_rank_0(halves, mode) for mode in (REDUCE, COPY)], halves)
+    segments = 1 + (ranks % 2 == 0)
+    gather = _half_way_of_rank_0(make_collective("allgather", ranks, size, segments=segments))
+    if kind == "allgather":
+        return gather
+    return mirrored(gather, make_collective("reduce_scatter", ranks, size, segments=segments))
+
+
+def _both_ways_of_rank_0(halves: Collective, mode: int) -> Representative:
+    """`both_ways_steps` of rank 0, all steps at once."""
+    ranks = halves.ranks
+    step = np.arange(ranks - 1)
+    right, left = both_ways(np.zeros_like(step), step + (mode == REDUCE), ranks)
+    chunk = np.stack([2 * right, 2 * left + 1], axis=1).ravel()
+    dst = np.tile([1, ranks - 1], len(step))
+    return in_columns(halves, np.repeat(step, 2), dst, chunk, mode, (ranks,))
+
+
+def _half_way_of_rank_0(gather: Collective) -> Representative:
+    """`half_way_steps` of rank 0, all steps at once."""
+    ranks, halves = gather.ranks, gather.chunks // gather.ranks
+    step = np.repeat(np.arange(ranks // 2), 2)
+    left = np.arange(len(step)) % 2
+    block = np.where(left, *both_ways(np.zeros_like(step), step, ranks)[::-1])
+    half = 2 * step + 2 == ranks
+    first, dst = block * halves + half * left, np.where(left, ranks - 1, 1)
+    return in_columns(gather, step, dst, first, COPY, (ranks,), count=np.where(half, 1, halves))
 
 
 def bidirectional_ring_rounds(kind: str, ranks: int, size: int) -> tuple[Round, ...]:
@@ -220,6 +291,7 @@ RINGS: Final = (
         "all_to_all (N-1)(alpha + M/2/beta); barrier 2 N alpha",
         "ring",
         "Patarasuk and Yuan 2009",
+        representative=ring_of_rank_0,
     ),
     Algorithm(
         "bidirectional_ring",
@@ -231,5 +303,6 @@ RINGS: Final = (
         "allreduce 2(N-1)(alpha + M/2N/beta) + (N-1) M/N/gamma",
         "ring",
         "Jain and Sabharwal 2010",
+        representative=bidirectional_ring_of_rank_0,
     ),
 )

@@ -24,6 +24,7 @@ from algorithms.catalogue.torus import Copies, dims_of_torus, phase_rounds, toru
 from algorithms.collective import make_collective
 from algorithms.compose import then
 from algorithms.duality import dual
+from algorithms.representative import RANK_0, Representative, followed, mirrored, representative
 from algorithms.rounds import Round, Totals, least
 from algorithms.schedule import REDUCE, Schedule, Step
 from topologies.quantities import Count
@@ -75,25 +76,50 @@ def bucket(
     return then([reduced, gather], both, algorithm="bucket")
 
 
-def bucket_steps(dims: Sequence[int], walks: Sequence[tuple[int, int]]) -> Iterator[Step]:
+def bucket_of_rank_0(
+    kind: str,
+    ranks: int,
+    size: int,
+    dims: Sequence[int] | None = None,
+    copies: Copies = "one",
+) -> Representative:
+    """Rank 0's part, under the translations of the torus."""
+    sizes = torus_dims(ranks, dims)
+    walks = torus_copies(sizes, copies)
+    scatter = make_collective("reduce_scatter", ranks, size, segments=len(walks))
+    reduced, mirror = (
+        representative(scatter, bucket_steps(sizes, some, RANK_0), sizes, algorithm="bucket")
+        for some in (walks, [(start, -way) for start, way in walks])
+    )
+    if kind == "reduce_scatter":
+        return reduced
+    gather = mirrored(mirror, make_collective("allgather", ranks, size, segments=len(walks)))
+    if kind == "allgather":
+        return gather
+    both = make_collective(kind, ranks, size, segments=len(walks))
+    return followed([reduced, gather], both, algorithm="bucket")
+
+
+def bucket_steps(
+    dims: Sequence[int], walks: Sequence[tuple[int, int]], senders: NDArray[np.int64] | None = None
+) -> Iterator[Step]:
     """Bucket ReduceScatter; copy k takes chunk b * copies + k of each block b through the dimensions."""
-    ranks = prod(dims)
-    check_moves(len(walks) * ranks * (ranks - 1))
-    for together in zip(*(_bucket(dims, start, way) for start, way in walks), strict=True):
+    rank = np.arange(prod(dims)) if senders is None else senders
+    check_moves(len(walks) * len(rank) * (prod(dims) - 1))
+    for together in zip(*(_bucket(dims, start, way, rank) for start, way in walks), strict=True):
         yield [
             (src, dst, blocks * len(walks) + copy, REDUCE) for copy, (src, dst, blocks) in enumerate(together)
         ]
 
 
 def _bucket(
-    dims: Sequence[int], start: int, way: int
+    dims: Sequence[int], start: int, way: int, rank: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-    """(src, dst, blocks) of every step of one copy.
+    """(src, dst, blocks) of every step of one copy, of some ranks.
 
     Along a dimension it is a ring of blocks that agree with their rank in the dimensions before, and
     take all values in those after.
     """
-    rank = np.arange(prod(dims))
     order = [*range(start, len(dims)), *range(start)]
     done = np.zeros_like(rank)
     for turn, dim in enumerate(order):
@@ -256,6 +282,7 @@ TORUS_RINGS: Final = (
         "Sack and Gropp 2012; Jain and Sabharwal 2010",
         constraint="N = p_0 p_1 ...; default one dimension, the ring",
         from_topology=dims_of_torus,
+        representative=bucket_of_rank_0,
     ),
     Algorithm(
         "hamiltonian_rings",

@@ -13,6 +13,8 @@ from simulator.commands.shared import allow_code, console, load_all, run_one
 if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
     from simulator.scenario.run import Result
+    from simulator.scenario.together_models import TogetherScenario
+    from simulator.scenario.together_result import TogetherResult
 
 
 @click.command()
@@ -52,7 +54,9 @@ def run(
         click.echo(f"written to {out}")
 
 
-def _run_all(scenarios: Sequence[Scenario], *, verify: bool | None, allow_code: bool) -> list[Result]:
+def _run_all(
+    scenarios: Sequence[Scenario | TogetherScenario], *, verify: bool | None, allow_code: bool
+) -> list[Result | TogetherResult]:
     results = [run_one(scenario, verify=verify, allow_code=allow_code) for scenario in scenarios]
     for result in results:
         for warning in result.warnings:
@@ -60,13 +64,21 @@ def _run_all(scenarios: Sequence[Scenario], *, verify: bool | None, allow_code: 
     return results
 
 
-def _print_results(results: Sequence[Result]) -> None:
+def _print_results(results: Sequence[Result | TogetherResult]) -> None:
     from simulator.scenario.tables import flow_table, result_table, results_table
+    from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.together_tables import together_tables
 
     terminal = console()
-    one = len(results) == 1
-    terminal.print(result_table(results[0]) if one else results_table(results, terminal.width))
+    ones = [result for result in results if not isinstance(result, TogetherResult)]
+    if ones:
+        one = len(results) == 1
+        terminal.print(result_table(ones[0]) if one else results_table(ones, terminal.width))
     for result in results:
+        if isinstance(result, TogetherResult):
+            for table in together_tables(result, terminal.width):
+                terminal.print(table)
+            continue
         choice = result.scenario.collective
         if choice.own is None and choice.algorithm == "hierarchical":
             kind = result.schedule.collective.kind

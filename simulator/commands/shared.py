@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from simulator.scenario.models import Scenario
     from simulator.scenario.run import Report, Result
+    from simulator.scenario.together_models import TogetherScenario
+    from simulator.scenario.together_result import TogetherResult
 
 FAILED: Final = 1
 WRONG: Final = 2
@@ -39,24 +41,24 @@ def known(word: str, words: Mapping[str, Known], what: str) -> Known:
     return words[word]
 
 
-def load_all(paths: Sequence[Path]) -> list[Scenario]:
-    """Every scenario of a collective, or everything that is wrong in any of the files.
+def load_all(paths: Sequence[Path]) -> list[Scenario | TogetherScenario]:
+    """Every scenario of collectives, or everything that is wrong in any of the files.
 
     A folder's parallel plans are left out, which is said; one that is named itself is refused.
     """
     from simulator.scenario.errors import ScenarioErrors
     from simulator.scenario.kinds import OtherKindError
     from simulator.scenario.library import expand
-    from simulator.scenario.load import load
+    from simulator.scenario.run_any import load_scenario
 
-    scenarios: list[Scenario] = []
+    scenarios: list[Scenario | TogetherScenario] = []
     wrong: list[str] = []
     others: list[str] = []
     for path in paths:
         files = expand([path])
         for file in files:
             try:
-                scenarios.append(load(file))
+                scenarios.append(load_scenario(file))
             except OtherKindError as error:
                 (others if len(files) > 1 else wrong).append(str(error))
             except ScenarioErrors as error:
@@ -75,12 +77,14 @@ allow_code = click.option(
 )
 
 
-def run_one(scenario: Scenario, *, verify: bool | None = None, allow_code: bool = False) -> Result:
+def run_one(
+    scenario: Scenario | TogetherScenario, *, verify: bool | None = None, allow_code: bool = False
+) -> Result | TogetherResult:
     """Run a scenario, with a bar where it takes long."""
-    from simulator.scenario.run import run as run_scenario
+    from simulator.scenario.run_any import run_any
 
     with _progress(scenario.name) as report:
-        return run_scenario(scenario, verify=verify, report=report, allow_code=allow_code)
+        return run_any(scenario, verify=verify, report=report, allow_code=allow_code)
 
 
 def console() -> Console:

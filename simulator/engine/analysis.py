@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator.engine.plan import LINK
+from simulator.engine.plan import LINK, carried_bytes
+from topologies.clock import FEMTOSECONDS
+from topologies.loops import fast
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +27,7 @@ class LinkUse:
     bytes : ndarray of int64, shape (links,)
         Bytes of all messages that crossed it.
     busy : ndarray of int64, shape (links,)
-        fs from grant to release, summed.
+        fs from grant to release, summed; of a link that is shared, bytes over bandwidth.
     """
 
     bytes: NDArray[np.int64]
@@ -41,12 +43,34 @@ def link_use(timeline: Timeline, schedule: Schedule) -> LinkUse:
     schedule : Schedule
         The one that the timeline's plan was made from.
     """
+    return use_of(timeline, carried_bytes(timeline.plan, schedule))
+
+
+def use_of(timeline: Timeline, carried: NDArray[np.int64]) -> LinkUse:
+    """Use of every link by operations that carry so many bytes each."""
     plan = timeline.plan
     links = int(np.count_nonzero(plan.resources.kind == LINK))
-    crossing = np.flatnonzero(plan.resource < links)
-    link = plan.resource[crossing]
-    carried = schedule.sizes()[plan.transfer[timeline.operation()[crossing]]]
-    use = LinkUse(np.zeros(links, dtype=np.int64), np.zeros(links, dtype=np.int64))
-    np.add.at(use.bytes, link, carried)
-    np.add.at(use.busy, link, (timeline.release - timeline.grant)[crossing])
-    return use
+    moved, busy = (np.zeros(len(plan.resources), dtype=np.int64) for _ in range(2))
+    add = fast(_add_hops, plan.hops)
+    add(plan.hop_offset, plan.resource, carried, timeline.grant, timeline.release, moved, busy)
+    if plan.flows is not None:
+        # several at once: as long as the bytes take at the full rate
+        seconds = moved[:links] / plan.flows.capacity[:links]
+        return LinkUse(moved[:links], np.rint(seconds * FEMTOSECONDS).astype(np.int64))
+    return LinkUse(moved[:links], busy[:links])
+
+
+def _add_hops(
+    hop_offset: NDArray[np.integer],
+    resource: NDArray[np.int32],
+    carried: NDArray[np.int64],
+    grant: NDArray[np.int64],
+    release: NDArray[np.int64],
+    moved: NDArray[np.int64],
+    busy: NDArray[np.int64],
+) -> None:
+    """Add up what each operation carries over its resources, and how long it holds them."""
+    for operation in range(len(carried)):
+        for hop in range(hop_offset[operation], hop_offset[operation + 1]):
+            moved[resource[hop]] += carried[operation]
+            busy[resource[hop]] += release[hop] - grant[hop]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from simulator.engine.compiled_buffers import run_buffers
+from simulator.engine.compiled_sharing import run_compiled_sharing
 from simulator.engine.errors import TOO_LATE, PlanError
 from simulator.engine.timeline import Timeline
 from topologies.clock import LONGEST
@@ -29,8 +31,12 @@ def run_compiled(plan: Plan, progress: Callable[[int, int], None] | None = None)
     Raises
     ------
     PlanError
-        If the clock runs past 2.5 hours.
+        If the clock runs past 2.5 hours, or operations wait for each other's buffers.
     """
+    if plan.flows is not None:
+        return run_compiled_sharing(plan, plan.flows, progress)
+    if plan.buffers is not None:
+        return run_buffers(plan, plan.buffers, progress)
     return run_in_order(plan) or run_events(plan, progress)
 
 
@@ -81,7 +87,8 @@ def run_events(plan: Plan, progress: Callable[[int, int], None] | None = None) -
 
     timeline = _empty(plan)
     operations, resources, hops = len(plan), len(plan.resources), plan.hops
-    events = operations + resources
+    # of a resource: the next that leaves it, and a look at it
+    events = 2 * resources
     scalars = np.zeros(SCALARS, dtype=np.int64)
     scalars[NOW] = NONE
     state = (
@@ -94,6 +101,8 @@ def run_events(plan: Plan, progress: Callable[[int, int], None] | None = None) -
         np.full(resources, NONE, dtype=np.int64),
         np.empty(operations, dtype=np.int32),
         np.empty(operations, dtype=np.int32),
+        np.full(resources, NONE, dtype=np.int64),
+        np.full(resources, NONE, dtype=np.int64),
         np.zeros(resources, dtype=np.int64),
         np.empty(operations, dtype=np.int64),
         np.empty(resources, dtype=np.int64),

@@ -30,8 +30,10 @@ class Waits:
     ----------
     offsets, member : ndarray of int
         Group g has the members member[offsets[g]:offsets[g + 1]].
-    waiter, group : ndarray of int
-        End waiter[k] waits for all members of group[k]; the waiters are in rising order.
+    waiter : ndarray of int
+        End waiter[k] waits for all members of group[k]; in rising order. Empty where it is end k.
+    group : ndarray of int
+        -1 for none.
     """
 
     offsets: NDArray[np.integer]
@@ -69,9 +71,8 @@ def _step_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
         end = member[offsets[first]]
         rank = np.where(end & 1, schedule.dst[end >> 1], schedule.src[end >> 1])
         before[first] = delay[rank]
-    awaited = before[group]
-    waiter = np.flatnonzero(awaited >= 0).astype(np.int32)
-    return _with_delays(offsets, member, waiter, awaited[waiter], len(schedule), len(late))
+    every = np.zeros(0, dtype=np.int32)
+    return _with_delays(offsets, member, every, before[group], len(schedule), len(late))
 
 
 def _group_ends(
@@ -155,23 +156,42 @@ def _barrier_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
 def _dataflow_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
     """Every earlier transfer that wrote one of the chunks at the source has finished there."""
     row, chunk = schedule.moves()
-    span = schedule.steps + 1
-    written = (schedule.dst[row].astype(np.int64) * schedule.collective.chunks + chunk) * span
-    order = np.argsort(written + schedule.step[row], kind="stable")
-    keys, writer = (written + schedule.step[row])[order], row[order]
-    read = (schedule.src[row].astype(np.int64) * schedule.collective.chunks + chunk) * span
-    low, high = np.searchsorted(keys, read), np.searchsorted(keys, read + schedule.step[row])
+    source, target = (
+        end[row].astype(np.int64) * schedule.collective.chunks + chunk for end in (schedule.src, schedule.dst)
+    )
+    found = waits_on_writers(row, schedule.step[row], source, target)
+    delay = np.full(schedule.nodes, -1, dtype=np.int64)
+    delay[late] = len(found.offsets) - 1 + np.arange(len(late))
+    held_back = np.flatnonzero(delay[schedule.src] >= 0)
+    waiter = np.concatenate([found.waiter, 2 * held_back])
+    group = np.concatenate([found.group, delay[schedule.src[held_back]]])
+    order = np.argsort(waiter, kind="stable")
+    return _with_delays(found.offsets, found.member, waiter[order], group[order], len(schedule), len(late))
+
+
+def waits_on_writers(
+    row: NDArray[np.int64],
+    step: NDArray[np.integer],
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+) -> Waits:
+    """Whoever reads a cell waits for all that have written it in earlier steps.
+
+    Parameters
+    ----------
+    row, step : ndarray of int, shape (moves,)
+        Transfer of each move of a chunk, and its step.
+    source, target : ndarray of int64, shape (moves,)
+        Cells that it reads and writes.
+    """
+    span = int(step.max(initial=0)) + 2
+    order = np.argsort(target * span + step, kind="stable")
+    keys, writer = (target * span + step)[order], row[order]
+    low, high = np.searchsorted(keys, source * span), np.searchsorted(keys, source * span + step)
     # the writers of one cell before one step are a group; those that wait on the same group share it
     bounds, group = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True)
     some = np.flatnonzero(low < high)
     pairs = np.unique(np.stack([row[some], group.ravel()[some]], axis=1), axis=0)
     groups, member = expand(bounds[:, 0], bounds[:, 1] - bounds[:, 0])
     offsets = np.searchsorted(groups, np.arange(len(bounds) + 1))
-    delay = np.full(schedule.nodes, -1, dtype=np.int64)
-    delay[late] = len(bounds) + np.arange(len(late))
-    held_back = np.flatnonzero(delay[schedule.src] >= 0)
-    rows = np.concatenate([pairs[:, 0], held_back])
-    groups = np.concatenate([pairs[:, 1], delay[schedule.src[held_back]]])
-    by_row = np.argsort(rows, kind="stable")
-    member = 2 * writer[member] + 1
-    return _with_delays(offsets, member, 2 * rows[by_row], groups[by_row], len(schedule), len(late))
+    return Waits(offsets, 2 * writer[member] + 1, 2 * pairs[:, 0], pairs[:, 1])

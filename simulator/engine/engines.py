@@ -22,6 +22,9 @@ ENGINES: Final = ("auto", "simpy", "compiled")
 WORTH_COMPILING: Final = 20_000
 """Hops from which on the compiled engine saves more than it takes to load (about half a second)."""
 
+SHARED_HOP: Final = 4
+"""How many hops one that is shared counts for: it is looked at again at every change."""
+
 
 def run_plan(
     plan: Plan, engine: str = "auto", progress: Callable[[int, int], None] | None = None
@@ -46,6 +49,14 @@ def run_plan(
         raise PlanError(f'there is no engine "{engine}"', ("engine",))
     if wants_compiled(plan, engine) and numba_is_here():
         return run_compiled(plan, progress)
+    if plan.flows is not None:
+        from simulator.engine.simpy_sharing import run_simpy_sharing
+
+        return run_simpy_sharing(plan, plan.flows, progress)
+    if plan.buffers is not None:
+        from simulator.engine.simpy_buffers import run_simpy_buffers
+
+        return run_simpy_buffers(plan, plan.buffers, progress)
     from simulator.engine.simpy_engine import run_simpy
 
     return run_simpy(plan, progress)
@@ -53,7 +64,8 @@ def run_plan(
 
 def wants_compiled(plan: Plan, engine: str) -> bool:
     """Whether a plan is for the compiled engine, where there is one."""
-    return engine == "compiled" or (engine == "auto" and plan.hops >= WORTH_COMPILING)
+    work = plan.hops if plan.flows is None else SHARED_HOP * plan.hops
+    return engine == "compiled" or (engine == "auto" and work >= WORTH_COMPILING)
 
 
 def simulate(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator.engine.hops import Hops, clipped, hold_table, joined, single, unique_inverse
+from algorithms.schedule import unique_inverse
+from simulator.engine.hops import Hops, clipped, hold_table, joined, single
 from simulator.engine.links import link_hops
-from simulator.engine.network import MTU
 from simulator.engine.operations import Messages, Operations
 from simulator.engine.plan import PROCESSOR, RECEIVE_PORT, SEND_PORT
 from topologies.clock import femtoseconds
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
     from algorithms.schedule import Schedule
     from simulator.engine.machine import Machine
+    from simulator.engine.network import Network
 
 
-def packets_of(sizes: NDArray[np.int64], machine: Machine) -> NDArray[np.int64]:
+def packets_of(sizes: NDArray[np.int64], network: Network) -> NDArray[np.int64]:
     """Packets of messages of so many bytes; one where the model knows no packets."""
-    if machine.network.model != "packet":
+    if network.model != "packet":
         return np.ones(len(sizes), dtype=np.int64)
-    return np.maximum(1, -(-sizes // (machine.network.mtu or MTU)))
+    return np.maximum(1, -(-sizes // network.packet))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,11 +84,12 @@ def framed(schedule: Schedule, whole: Messages, reduces: NDArray[np.bool_], mach
         stretches = _between_ranks(frames, stretches[0], machine)
     stretches.append(_reducing(frames, whole, reduces, machine))
     begin, end = _ends(frames, asks, eager=endpoint is not None)
-    return Operations(frames.messages.transfer, joined(stretches), begin, end, *_inner(frames))
+    messages = frames.messages
+    return Operations(messages.transfer, joined(stretches), begin, end, *_inner(frames), messages.size)
 
 
 def _frames(whole: Messages, asks: NDArray[np.bool_], machine: Machine) -> _Frames:
-    packets = packets_of(whole.size, machine)
+    packets = packets_of(whole.size, machine.network)
     closed = (packets > 1) | (machine.endpoint is not None)
     count = packets + 2 * closed + 2 * asks
     first = np.cumsum(count) - count
@@ -99,7 +101,7 @@ def _frames(whole: Messages, asks: NDArray[np.bool_], machine: Machine) -> _Fram
     carries = (at >= lead) & ~opens & ~closes
     size = whole.size[transfer]
     if machine.network.model == "packet":
-        mtu = machine.network.mtu or MTU
+        mtu = machine.network.packet
         size = np.minimum(size - (at - lead - closed[transfer]) * mtu, mtu)
     src, dst = whole.src[transfer], whole.dst[transfer]
     messages = Messages(
@@ -120,24 +122,32 @@ def _between_ranks(frames: _Frames, links: Hops, machine: Machine) -> list[Hops]
     """The links of every message, between the ports and the processors of its ranks.
 
     The port of the sender is held while the bytes leave over the first link, which begins with it;
-    that of the receiver only keeps what arrives a gap apart.
+    that of the receiver while they come over the last one.
     """
     messages, ranks = frames.messages, machine.topology.ranks
     src, dst = messages.src, messages.dst
     sends, receives = (frames.moves & (node < ranks) for node in (src, dst))
     offset = np.cumsum(links.count) - links.count
-    size, which = unique_inverse(messages.size[sends])
-    rate = machine.topology.links.bandwidth
-    leaving = hold_table(rate, np.zeros(len(rate)), size, links.resource[offset[sends]], which)
+    first, last = links.resource[offset[sends]], links.resource[(offset + links.count)[receives] - 1]
+    leaving, coming = (
+        _bare_holds(messages.size[some], link, machine) for some, link in ((sends, first), (receives, last))
+    )
     head = links.head.copy()
     head[offset[sends]] = True
     return [
         _work(frames.opens | frames.request | frames.answer, src, machine),
         single(sends, machine.number(SEND_PORT, src[sends]), leaving),
         Hops(links.count, links.resource, links.hold, head),
-        single(receives, machine.number(RECEIVE_PORT, dst[receives])),
+        single(receives, machine.number(RECEIVE_PORT, dst[receives]), coming, head=True),
         _work(frames.closes | frames.request | frames.answer, dst, machine),
     ]
+
+
+def _bare_holds(sizes: NDArray[np.int64], link: NDArray[np.int32], machine: Machine) -> NDArray[np.int64]:
+    """Femtoseconds that the bytes alone take over links."""
+    rate = machine.topology.links.bandwidth
+    distinct, which = unique_inverse(sizes)
+    return hold_table(rate, np.zeros(len(rate)), distinct, link, which)
 
 
 def _work(operations: NDArray[np.bool_], node: NDArray[np.int64], machine: Machine) -> Hops:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -63,6 +63,14 @@ def joined(stretches: Sequence[Hops]) -> Hops:
     return whole
 
 
+def in_a_row(blocks: Sequence[Hops]) -> Hops:
+    """The hops of some operations, and then those of others."""
+    if len(blocks) == 1:
+        return blocks[0]
+    columns = ([getattr(block, field.name) for block in blocks] for field in fields(Hops))
+    return Hops(*map(np.concatenate, columns))
+
+
 def single(
     operations: NDArray[np.bool_],
     resource: NDArray[np.integer],
@@ -117,21 +125,3 @@ def _holds(sizes: NDArray[np.int64], bandwidth: float, overhead: float) -> NDArr
     rate, fixed = Fraction(bandwidth), femtoseconds(overhead)
     times = [clipped(fixed + femtoseconds(Fraction(size) / rate)) for size in sizes.tolist()]
     return np.array(times, dtype=np.int64)
-
-
-def unique_inverse(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct values in rising order, and the position of each value among them.
-
-    >>> [column.tolist() for column in unique_inverse(np.array([7, 5, 7]))]
-    [[5, 7], [1, 0, 1]]
-    """
-    if not len(values):
-        return values, np.zeros(0, dtype=np.int64)
-    low, span = int(values.min()), int(values.max()) - int(values.min()) + 1
-    if span > max(4 * len(values), 1 << 20):
-        distinct, inverse = np.unique(values, return_inverse=True)
-        return distinct, inverse.ravel()
-    # values lie close together: a table is several times faster than a sort
-    seen = np.zeros(span, dtype=bool)
-    seen[values - low] = True
-    return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[values - low]

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 try:
-    from numba import njit
+    from numba import njit as njit
 except ImportError:
 
     def njit(**_options: Any) -> Any:  # type: ignore[no-redef]
@@ -23,7 +23,12 @@ NONE: Final = -1
 
 # scalars of a run that go on from call to call
 GRANTED, QUEUED, NOW, LATE = 0, 1, 2, 3
-SCALARS: Final = 4
+STACK, READY, CHANGED, STAMP = 4, 5, 6, 7
+SCALARS: Final = 8
+
+_WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# for what other loops alone call: without a way in from Python it compiles much faster
+inner: Any = njit(cache=True, **_WITHOUT_WRAPPERS)
 
 
 @njit(cache=True)
@@ -163,6 +168,8 @@ def event_loop(
     last,
     before,
     behind,
+    next_off,
+    last_off,
     free_at,
     started,
     due,
@@ -172,9 +179,12 @@ def event_loop(
 ):
     """Instants in rounds, until `limit` more hops are granted or nothing is left; True where there is more.
 
-    An event to come is an operation whose hop is walked (its number), or a resource to be looked
-    at (-1 - its number). Of an instant, all operations move on first, and what they start; then each
-    resource that is due grants its first waiter. What that brings at once is the next round.
+    Of an instant, all operations move on first, and what they start; then each resource that is due
+    grants its first waiter. What that brings at once is the next round.
+
+    Operations leave a resource in the order in which it was granted to them, so that of those that
+    are off, under its latency, only the next is an event to come (twice the number of the resource);
+    another is that the resource is to be looked at (twice its number, and one).
     """
     size = scalars[QUEUED]
     stop = scalars[GRANTED] + limit
@@ -199,11 +209,15 @@ def event_loop(
             elif size > 0 and times[0] == now:
                 code = codes[0]
                 size = _pop_event(times, codes, size)
-                if code < 0:
-                    due[ready] = -1 - code
+                r = code >> 1
+                if code & 1:
+                    due[ready] = r
                     ready += 1
                     continue
-                i = code
+                i = next_off[r]
+                next_off[r] = behind[i]
+                if behind[i] != NONE:
+                    size = _push_event(times, codes, size, came[behind[i]], code)
                 hop = position[i] + 1
             else:
                 break
@@ -213,7 +227,7 @@ def event_loop(
                 r = resource[hop]
                 if first[r] == NONE:
                     if free_at[r] > now:
-                        size = _push_event(times, codes, size, free_at[r], -1 - r)
+                        size = _push_event(times, codes, size, free_at[r], 2 * r + 1)
                     else:
                         due[ready] = r
                         ready += 1
@@ -266,12 +280,20 @@ def event_loop(
             grant[hop] = now
             release[hop] = left
             free_at[r] = left + gap[r]
-            leaves = now if hop + 1 < hop_offset[i + 1] and head[hop + 1] else left
-            size = _push_event(times, codes, size, leaves + latency[r], i)
             first[r] = behind[i]
             if first[r] != NONE:
                 before[first[r]] = NONE
-                size = _push_event(times, codes, size, free_at[r], -1 - r)
+                size = _push_event(times, codes, size, free_at[r], 2 * r + 1)
+            leaves = now if hop + 1 < hop_offset[i + 1] and head[hop + 1] else left
+            # from now on: when it is through
+            came[i] = leaves + latency[r]
+            behind[i] = NONE
+            if next_off[r] == NONE:
+                next_off[r] = i
+                size = _push_event(times, codes, size, came[i], 2 * r)
+            else:
+                behind[last_off[r]] = i
+            last_off[r] = i
         ready = 0
         if scalars[LATE]:
             break

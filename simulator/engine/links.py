@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algorithms.errors import ScheduleError
-from algorithms.schedule import expand
-from simulator.engine.hops import Hops, hold_table, unique_inverse
-from topologies.routing import routes
+from algorithms.schedule import expand, unique_inverse
+from simulator.engine.hops import Hops, hold_table
+from topologies.multipath import flow_routes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.schedule import Schedule
     from simulator.engine.machine import Machine
+    from simulator.engine.network import Network
     from simulator.engine.operations import Messages
+    from topologies.paths import Routes
 
 
 def link_hops(schedule: Schedule, messages: Messages, machine: Machine) -> Hops:
@@ -28,22 +30,60 @@ def link_hops(schedule: Schedule, messages: Messages, machine: Machine) -> Hops:
         If a transfer needs more than one hop and `direct_links_only` forbids it.
     TopologyError
         If there is no route.
+    PlanError
+        If there is not enough memory for them.
     """
-    topology, network = machine.topology, machine.network
-    nodes = len(topology.nodes)
-    pairs, pair = unique_inverse(messages.src * nodes + messages.dst)
-    way = routes(topology, pairs // nodes, pairs % nodes)
-    count = way.hops()[pair]
-    if network.direct_links_only and (count > 1).any():
-        far = int(np.argmax(count > 1))
-        raise _indirect(schedule, int(messages.transfer[far]), int(count[far]))
+    network = machine.network
+    way, pair = ways_of(schedule, messages, machine)
+    count = way.hops().astype(np.int32)[pair]
+    check_direct(schedule, messages.transfer, count, network)
+    # where these are a block of all transfers, the others are taken to be like them
+    share = max(1.0, len(schedule) / max(1, len(count)))
+    hops = int(count.sum(dtype=np.int64) * share)
+    machine.memory.check(max(len(schedule), len(count)), hops)
     message, at = expand(way.offsets[pair], count)
     walked = way.links[at]
-    if network.model == "cut_through":
+    if network.model in ("cut_through", "fair_share"):
         head = at != way.offsets[pair][message]
     else:
         head = np.zeros(len(walked), dtype=bool)
     return Hops(count, walked, _holds(messages.size, message, walked, machine), head)
+
+
+def ways_of(schedule: Schedule, messages: Messages, machine: Machine) -> tuple[Routes, NDArray[np.integer]]:
+    """Routes of all messages, and which of them each takes.
+
+    Raises
+    ------
+    TopologyError
+        If there is no route, or a static one is wrong.
+    """
+    network, nodes = machine.network, len(machine.topology.nodes)
+    routing = network.chosen_routing
+    flow = messages.src * nodes + messages.dst
+    if routing.by_channel:
+        flow += schedule.channel[messages.transfer].astype(np.int64) * nodes**2
+    distinct, which = unique_inverse(flow)
+    turn = np.zeros(len(distinct), dtype=np.int64)
+    if routing.by_turn:
+        distinct, which, turn = flow, np.arange(len(flow)), _turns(which)
+    channel, pair = np.divmod(distinct, nodes**2)
+    src, dst = np.divmod(pair, nodes)
+    return flow_routes(machine.topology, routing, network.routes, src, dst, channel, turn), which
+
+
+def _turns(group: NDArray[np.integer]) -> NDArray[np.int64]:
+    """How many of its group come before each member.
+
+    >>> _turns(np.array([4, 7, 4, 4])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(group, kind="stable")
+    first = np.flatnonzero(np.diff(group[order], prepend=-1))
+    size = np.diff(first, append=len(group))
+    turn = np.empty(len(group), dtype=np.int64)
+    turn[order] = np.arange(len(group)) - np.repeat(first, size)
+    return turn
 
 
 def _holds(
@@ -54,7 +94,22 @@ def _holds(
     return hold_table(links.bandwidth, links.overhead, distinct, walked, which[message])
 
 
-def _indirect(schedule: Schedule, row: int, links: int) -> ScheduleError:
-    step, src, dst = (int(column[row]) for column in (schedule.step, schedule.src, schedule.dst))
-    text = f"step {step}: rank {src} sends to rank {dst}, {links} hops away; direct_links_only forbids it"
-    return ScheduleError(text, ("direct_links_only",), step=step, rank=src)
+def check_direct(
+    schedule: Schedule, transfer: NDArray[np.integer], links: NDArray[np.integer], network: Network
+) -> None:
+    """Refuse a transfer that crosses several links, where only direct links are allowed.
+
+    Raises
+    ------
+    ScheduleError
+        Names the first of them.
+    """
+    if not network.direct_links_only or not (links > 1).any():
+        return
+    far = int(np.argmax(links > 1))
+    columns = (schedule.step, schedule.src, schedule.dst)
+    step, src, dst = (int(column[transfer[far]]) for column in columns)
+    text = (
+        f"step {step}: rank {src} sends to rank {dst}, {links[far]} hops away; direct_links_only forbids it"
+    )
+    raise ScheduleError(text, ("direct_links_only",), step=step, rank=src)

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from algorithms.congestion import places
 from algorithms.placement import find_placement
 from algorithms.schedule import REDUCE
+from simulator.engine.buffers import with_buffers
 from simulator.engine.dependencies import waits
-from simulator.engine.errors import PlanError
+from simulator.engine.errors import PLAN_TOO_LONG, PlanError
+from simulator.engine.flows import with_flows
 from simulator.engine.frames import framed, packets_of
-from simulator.engine.hops import clipped, joined
+from simulator.engine.hops import Hops, in_a_row, joined
+from simulator.engine.jobs import Job
 from simulator.engine.links import link_hops
 from simulator.engine.machine import Machine
+from simulator.engine.memory import Memory
 from simulator.engine.network import Network, Reduction
 from simulator.engine.numbering import Numbered, narrow_offsets, numbered
 from simulator.engine.operations import Messages, Operations
 from simulator.engine.plan import NO_TRANSFER, Plan, Resources
-from topologies.clock import LONGEST, femtoseconds
+from simulator.engine.together import Together, together
+from topologies.clock import LONGEST
 from topologies.errors import TopologyError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.schedule import Schedule
+    from simulator.engine.dependencies import Waits
     from topologies.topology import Topology
+
+
+_AT_ONCE: Final = 1 << 19
+"""Transfers that are lowered at a time: what is in work stays in the processor's cache."""
 
 
 def lower(
@@ -36,6 +46,7 @@ def lower(
     network: Network | None = None,
     reduction: Reduction | None = None,
     delay: Mapping[int, float] | None = None,
+    memory: Memory | None = None,
 ) -> Plan:
     """Plan of a schedule on a topology.
 
@@ -55,6 +66,8 @@ def lower(
         Without it reducing takes no time.
     delay : mapping of int to float, optional
         Seconds after which a rank of the schedule begins.
+    memory : Memory, optional
+        What the run may take; default 80 % of what is free.
 
     Raises
     ------
@@ -63,16 +76,81 @@ def lower(
     ScheduleError
         If a transfer needs more than one hop and `direct_links_only` forbids it.
     PlanError
-        If the plan could run past 2.5 hours.
+        If the plan could run past 2.5 hours, or takes more memory than it may.
     """
     network = network or Network()
-    place = placement(schedule, topology, network)
-    machine = Machine(topology, network, reduction)
-    late = _late_ranks(schedule, delay or {})
+    job = Job(schedule, placement(schedule, topology, network), delay=delay or {})
+    return lower_job(job, Machine(topology, network, reduction, memory or Memory()))
+
+
+def lower_together(
+    jobs: Sequence[Job],
+    topology: Topology,
+    network: Network | None = None,
+    reduction: Reduction | None = None,
+) -> Together:
+    """Plan of several schedules that share a network.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        At least one.
+    topology : Topology
+    network : Network, optional
+        The jobs say where their ranks are: it has no placement.
+    reduction : Reduction, optional
+
+    Raises
+    ------
+    TopologyError, ScheduleError, PlanError
+        As `lower`, or if a job's ranks are not there, or it comes after one that is not before it.
+    """
+    machine = Machine(topology, network or Network(), reduction)
+    return together(jobs, [lower_job(job, machine) for job in jobs])
+
+
+def lower_job(job: Job, machine: Machine) -> Plan:
+    """Plan of one job by itself, as if it came after no other.
+
+    Raises
+    ------
+    TopologyError, ScheduleError, PlanError
+        As `lower_together`.
+    """
+    schedule, topology, network = job.schedule, machine.topology, machine.network
+    job.check_place(topology)
+    late = job.holds()
     ranks = np.array(list(late), dtype=np.int64)
-    moves = _operations(schedule, places(schedule, topology, place), machine)
-    order = numbered(schedule, moves, waits(schedule, network.sync, ranks), len(late))
-    plan = _in_order(moves, order, machine.resources(place[ranks]), list(late.values()))
+    moves = _operations(schedule, places(schedule, topology, job.place), machine)
+    wait = waits(schedule, job.sync or network.sync, ranks)
+    plan = planned(schedule, moves, wait, machine.resources(job.place[ranks]), list(late.values()))
+    if network.model == "fair_share":
+        return with_flows(plan, schedule, machine)
+    return plan if network.buffers is None else with_buffers(plan, schedule, topology, network.buffers)
+
+
+def planned(
+    schedule: Schedule, moves: Operations, waits: Waits, resources: Resources, late: list[int]
+) -> Plan:
+    """Plan of operations and of what they wait for, in the order of its numbers.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    moves : Operations
+        Of all its transfers.
+    waits : Waits
+    resources : Resources
+        The starts of late ranks at their end.
+    late : list of int
+        Fs by which each of these is late.
+
+    Raises
+    ------
+    PlanError
+        If the plan could run past 2.5 hours.
+    """
+    plan = _in_order(moves, numbered(schedule, moves, waits, len(late)), resources, late)
     _check_length(plan)
     return plan
 
@@ -102,24 +180,29 @@ def placement(schedule: Schedule, topology: Topology, network: Network) -> NDArr
 def _operations(schedule: Schedule, place: NDArray[np.int64], machine: Machine) -> Operations:
     """Operations of every transfer: one that walks its links, and a reducer; or several."""
     sizes, rows = schedule.sizes(), np.arange(len(schedule), dtype=np.int32)
-    whole = Messages(place[schedule.src], place[schedule.dst], sizes, rows)
-    # a switch that reduces keeps up with its links
-    reduces = (schedule.mode == REDUCE) & (schedule.dst < schedule.ranks) & (machine.reduction is not None)
-    if machine.endpoint is not None or (packets_of(sizes, machine) > 1).any():
-        return framed(schedule, whole, reduces, machine)
+    routing, network = machine.network.chosen_routing, machine.network
+    packets = packets_of(sizes, network)
+    machine.memory.check(int(packets.sum()), int(packets.sum()))
+    several = machine.endpoint is not None or bool((packets > 1).any())
+    # where every message has its own way, they are taken in turn, all of them
+    at_once = max(len(rows), 1) if several or routing.by_turn else _AT_ONCE
+    blocks = []
+    for first in range(0, max(len(rows), 1), at_once):
+        block = slice(first, first + at_once)
+        src, dst = schedule.src[block], schedule.dst[block]
+        messages = Messages(place[src], place[dst], sizes[block], rows[block])
+        # a switch that reduces keeps up with its links
+        reduces = (schedule.mode[block] == REDUCE) & (dst < schedule.ranks) & (machine.reduction is not None)
+        if several:
+            return framed(schedule, messages, reduces, machine)
+        blocks.append(_whole_hops(schedule, messages, reduces, machine))
+    return Operations(rows, in_a_row(blocks))
+
+
+def _whole_hops(schedule: Schedule, messages: Messages, reduces: NDArray[np.bool_], machine: Machine) -> Hops:
     streamed = machine.reduction is not None and machine.reduction.mode == "streamed"
-    reducing = machine.reducing(reduces, whole.dst[reduces], sizes[reduces], head=streamed)
-    return Operations(rows, joined([link_hops(schedule, whole, machine), reducing]))
-
-
-def _late_ranks(schedule: Schedule, delay: Mapping[int, float]) -> dict[int, int]:
-    """Femtoseconds of each rank that starts late, by rank."""
-    for rank in delay:
-        if not 0 <= rank < schedule.ranks:
-            raise TopologyError(f"there is no rank {rank} to delay", ("delay", rank))
-        if not 0 <= delay[rank] < float("inf"):
-            raise TopologyError(f"a delay is zero or more and finite, found {delay[rank]}", ("delay", rank))
-    return {rank: clipped(femtoseconds(delay[rank])) for rank in sorted(delay)}
+    reducing = machine.reducing(reduces, messages.dst[reduces], messages.size[reduces], head=streamed)
+    return joined([link_hops(schedule, messages, machine), reducing])
 
 
 def _in_order(moves: Operations, order: Numbered, resources: Resources, late: list[int]) -> Plan:
@@ -128,12 +211,17 @@ def _in_order(moves: Operations, order: Numbered, resources: Resources, late: li
     if order.number is None:
         offsets = narrow_offsets(hops.count)
         columns = (hops.resource, hops.hold, hops.head)
-        return Plan(moves.transfer, offsets, *columns, order.dependency_offset, order.dependency, resources)
+        waiting = (order.dependency_offset, order.dependency)
+        return Plan(moves.transfer, offsets, *columns, *waiting, resources, bytes=moves.bytes)
     transfer = np.full(len(order), NO_TRANSFER, dtype=np.int32)
     transfer[order.number[:count]] = moves.transfer
     walked = np.zeros(len(order), dtype=np.int64)
     walked[order.number[:count]] = hops.count
     walked[order.number[count : count + delays]] = 1
+    carried = None
+    if moves.bytes is not None:
+        carried = np.zeros(len(order), dtype=np.int64)
+        carried[order.number[:count]] = moves.bytes
     starts = np.arange(len(resources) - delays, len(resources), dtype=np.int32)
     return Plan(
         transfer,
@@ -144,19 +232,20 @@ def _in_order(moves: Operations, order: Numbered, resources: Resources, late: li
         order.dependency_offset,
         order.dependency,
         resources,
+        bytes=carried,
     )
 
 
 def _check_length(plan: Plan) -> None:
     """Refuse a plan that might run past what 64 bits count in femtoseconds."""
     resources = plan.resources
-    after = (resources.latency + resources.gap)[plan.resource]
+    after = (resources.latency.astype(np.float64) + resources.gap)[plan.resource]
     if plan.hold.sum(dtype=np.float64) + after.sum(dtype=np.float64) < LONGEST:
         return
     held = plan.hold + resources.gap[plan.resource].astype(np.float64)
     busy = np.bincount(plan.resource, weights=held, minlength=len(resources))
     if busy.max() > LONGEST or _longest_chain(plan) > LONGEST:
-        raise PlanError("the plan runs longer than 2.5 hours, past which femtoseconds do not fit 64 bits")
+        raise PlanError(PLAN_TOO_LONG)
 
 
 def _longest_chain(plan: Plan) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator.engine.hops import Hops, clipped, hold_table, single, unique_inverse
+from algorithms.schedule import unique_inverse
+from simulator.engine.hops import Hops, clipped, hold_table, single
+from simulator.engine.memory import Memory
 from simulator.engine.network import Endpoint, Network, Reduction
 from simulator.engine.plan import LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, START, Resources
 from topologies.clock import femtoseconds
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
 class Machine:
     """A topology under a network's model, with reducers.
 
-    Its resources are the links, then a block for each kind of thing that every rank has.
+    What runs on it may take so much memory. Its resources are the links, then a block for each kind of
+    thing that every rank has.
     """
 
     topology: Topology
     network: Network
-    reduction: Reduction | None
+    reduction: Reduction | None = None
+    memory: Memory = field(default_factory=Memory)
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -57,7 +61,7 @@ class Machine:
         links = len(self.topology.links)
         every = [(LINK, links, 0), *blocks, (START, len(late), 0)]
         latency = np.zeros(self.starts + len(late), dtype=np.int64)
-        latency[:links] = _femtoseconds(self.topology.links.latency)
+        latency[:links] = femtoseconds_of(self.topology.links.latency)
         return Resources(
             np.concatenate([np.full(count, kind, dtype=np.uint8) for kind, count, _ in every]),
             np.concatenate([*(np.arange(count) for _, count, _ in every[:-1]), late]).astype(np.int32),
@@ -93,7 +97,8 @@ class Machine:
         return single(operations, self.number(REDUCER, rank), hold, head=head)
 
 
-def _femtoseconds(seconds: NDArray[np.float64]) -> NDArray[np.int64]:
+def femtoseconds_of(seconds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Nearest whole femtoseconds of each."""
     distinct, which = np.unique(seconds, return_inverse=True)
     times = np.array([clipped(femtoseconds(s)) for s in distinct.tolist()], dtype=np.int64)
     return times[which.ravel()]

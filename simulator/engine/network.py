@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import numpy as np
 
 from topologies.errors import TopologyError
+from topologies.multipath import Kind, Routing
 from topologies.quantities import Bandwidth, Bytes, Time, Whole
+from topologies.static_routes import StaticRoute
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Model = Literal["store_and_forward", "cut_through", "packet"]
+Model = Literal["store_and_forward", "cut_through", "packet", "fair_share"]
 Sync = Literal["step", "dataflow", "barrier"]
 Mode = Literal["after", "streamed"]
 Protocol = Literal["eager", "rendezvous"]
@@ -68,9 +70,10 @@ class Network:
 
     Attributes
     ----------
-    model : {'store_and_forward', 'cut_through', 'packet'}
+    model : {'store_and_forward', 'cut_through', 'packet', 'fair_share'}
         A message enters its next link when its tail has arrived there, or when its head has; or
-        it is cut into packets, each of which is stored and forwarded.
+        it is cut into packets, each of which is stored and forwarded; or it flows over all of its
+        links at once, and whatever flows over a link shares it max-min fairly.
     sync : {'step', 'dataflow', 'barrier'}
         When a transfer may start: when its source and its destination have finished their
         earlier steps; when what it sends has arrived at its source; when all ranks have
@@ -84,6 +87,12 @@ class Network:
         Most bytes of a packet; 4096 where nothing is said.
     endpoint : Endpoint, optional
         What messages cost their ranks; nothing without it.
+    buffers : int, optional
+        Bytes of the buffer at the far end of every link; boundless without it.
+    routing : {'shortest', 'ecmp', 'spray', 'valiant'} or Routing
+        How messages find their ways.
+    routes : sequence of StaticRoute
+        Pairs of the topology's ranks that go their own ways, whatever the routing.
     """
 
     model: Model = "store_and_forward"
@@ -92,14 +101,19 @@ class Network:
     direct_links_only: bool = False
     mtu: Bytes | None = None
     endpoint: Endpoint | None = None
+    buffers: Bytes | None = None
+    routing: Kind | Routing = "shortest"
+    routes: Sequence[StaticRoute] = ()
 
     def __post_init__(self) -> None:
         check_word("model", self.model, get_args(Model))
-        if self.mtu is not None and self.model != "packet":
-            raise TopologyError("only the model packet has an mtu", ("mtu",))
-        if self.mtu is not None and self.mtu < 1:
-            raise TopologyError("mtu must be at least 1 byte", ("mtu",))
+        self._check_sizes()
+        for name in ("endpoint", "buffers"):
+            if self.model == "fair_share" and getattr(self, name) is not None:
+                raise TopologyError(f"the model fair_share knows no {name}", (name,))
         check_word("sync", self.sync, get_args(Sync))
+        if isinstance(self.routing, str):
+            check_word("routing", self.routing, get_args(Kind))
         seen: set[int] = set()
         if isinstance(self.placement, str):
             check_word("placement", self.placement, ("auto",))
@@ -108,6 +122,29 @@ class Network:
             if rank in seen:
                 raise TopologyError(f"rank {rank} is placed twice", ("placement", i))
             seen.add(rank)
+
+    def _check_sizes(self) -> None:
+        if self.mtu is not None and self.model != "packet":
+            raise TopologyError("only the model packet has an mtu", ("mtu",))
+        for name in ("mtu", "buffers"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise TopologyError(f"{name} must be at least 1 byte", (name,))
+        if self.buffers is None:
+            return
+        if self.model == "packet" and self.buffers < self.packet:
+            raise TopologyError(
+                f"a packet of {self.packet} bytes does not fit buffers of {self.buffers}", ("buffers",)
+            )
+
+    @property
+    def packet(self) -> int:
+        """Most bytes of a packet, where the model knows packets."""
+        return MTU if self.mtu is None else self.mtu
+
+    @property
+    def chosen_routing(self) -> Routing:
+        """The routing, whichever way it was given."""
+        return Routing(self.routing) if isinstance(self.routing, str) else self.routing
 
 
 @dataclass(frozen=True, slots=True)

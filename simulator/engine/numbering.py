@@ -44,34 +44,64 @@ def numbered(schedule: Schedule, operations: Operations, waits: Waits, delays: i
 
     Where many wait on many, they wait for a join, which waits for them all.
     """
-    members = np.diff(waits.offsets).astype(np.int64)
-    waiters = np.bincount(waits.group, minlength=len(members))
-    joined = np.flatnonzero(members * waiters > 2 * (members + waiters))
+    joined = _joined(waits)
     count = len(operations.transfer) + delays
     number = None
     if delays or len(joined):
         number = _numbers(schedule, operations, _last(waits, operations, joined, len(schedule)), delays)
-    edges = (
-        _ids(waits.waiter, operations.begin, operations, number),
+    edges = _edges(waits, operations, number)
+    if number is not None and len(joined):
+        edges = _through_joins(edges, joined, number[count:])
+    if operations.waiter is not None and operations.awaited is not None:
+        inner = (_renumbered(end, number) for end in (operations.waiter, operations.awaited))
+        edges = _with_pairs(edges, *inner)
+    return Numbered(number, *_collected(edges, count + len(joined)))
+
+
+def _joined(waits: Waits) -> NDArray[np.int64]:
+    """Groups that are waited for through a join: that takes fewer dependencies, or as many."""
+    members = np.diff(waits.offsets)
+    if members.max(initial=0) <= 2:
+        # what two or fewer are waited for takes no fewer dependencies through a join
+        return np.zeros(0, dtype=np.int64)
+    waiters = np.bincount(waits.group[waits.group >= 0], minlength=len(members))
+    return np.flatnonzero(members.astype(np.int64) * waiters > 2 * (members + waiters))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edges:
+    """Who waits for which group of operations.
+
+    Attributes
+    ----------
+    waiter : ndarray of int32
+        Operation that waits for group[k]; where empty, it is k >> 1.
+    group : ndarray of int
+        -1 for none.
+    offsets, member : ndarray of int
+        Members of each group; member >> shift is the operation.
+    shift : int
+    """
+
+    waiter: NDArray[np.int32]
+    group: NDArray[np.integer]
+    offsets: NDArray[np.integer]
+    member: NDArray[np.integer]
+    shift: int = 0
+
+
+def _edges(waits: Waits, operations: Operations, number: NDArray[np.int64] | None) -> _Edges:
+    if number is None and operations.begin is None:
+        # two ends of every operation: what they are is not written down
+        waiter = (waits.waiter >> 1).astype(np.int32)
+        return _Edges(waiter, waits.group, waits.offsets, waits.member, 1)
+    ends = waits.waiter if len(waits.waiter) else np.arange(len(waits.group))
+    return _Edges(
+        _ids(ends, operations.begin, operations, number),
         waits.group,
         waits.offsets,
         _ids(waits.member, operations.end, operations, number),
     )
-    if number is not None and len(joined):
-        edges = _through_joins(*edges, joined, number[count:])
-    if operations.waiter is not None and operations.awaited is not None:
-        inner = (_renumbered(end, number) for end in (operations.waiter, operations.awaited))
-        edges = _with_pairs(*edges, *inner)
-    add = fast(_collect, len(edges[0]) + len(edges[3]))
-    place = np.zeros(count + len(joined), dtype=np.int64)
-    seen = np.full(len(place), -1, dtype=np.int32)
-    add(*edges, seen, place, np.zeros(0, dtype=np.int32))
-    offsets = narrow_offsets(place)
-    dependency = np.empty(int(offsets[-1]), dtype=np.int32)
-    seen[:] = -1
-    place[:] = offsets[:-1]
-    add(*edges, seen, place, dependency)
-    return Numbered(number, offsets, dependency)
 
 
 def _ids(
@@ -85,7 +115,7 @@ def _ids(
     if of_end is None:
         # what is past the ends of the transfers is a delay
         delay = np.maximum(end - 2 * count, 0)
-        operation = (end - delay >> 1) + delay if number is not None else end >> 1
+        operation = (end - delay >> 1) + delay
     else:
         delay = np.maximum(end - len(of_end), -1)
         operation = np.where(delay < 0, of_end[np.minimum(end, len(of_end) - 1)], count + delay)
@@ -96,59 +126,63 @@ def _renumbered(operation: NDArray[np.integer], number: NDArray[np.int64] | None
     return (operation if number is None else number[operation]).astype(np.int32, copy=False)
 
 
-def _through_joins(
-    waiter: NDArray[np.int32],
-    group: NDArray[np.integer],
-    offsets: NDArray[np.integer],
-    member: NDArray[np.int32],
-    joined: NDArray[np.int64],
-    join: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.integer], NDArray[np.integer], NDArray[np.int32]]:
+def _through_joins(edges: _Edges, joined: NDArray[np.int64], join: NDArray[np.int64]) -> _Edges:
     """Let who waits for a joined group wait for its join, a group of one, and the join for the group."""
-    groups = len(offsets) - 1
-    instead = np.arange(groups)
+    groups, ids = len(edges.offsets) - 1, join.astype(np.int32)
+    # the last stands for a group of -1
+    instead = np.append(np.arange(groups), -1)
     instead[joined] = groups + np.arange(len(joined))
-    return (
-        np.concatenate([waiter, join.astype(np.int32)]),
-        np.concatenate([instead[group], joined]),
-        np.concatenate([offsets, offsets[-1] + 1 + np.arange(len(joined))]),
-        np.concatenate([member, join.astype(np.int32)]),
+    return _Edges(
+        np.concatenate([edges.waiter, ids]),
+        np.concatenate([instead[edges.group], joined]),
+        np.concatenate([edges.offsets, edges.offsets[-1] + 1 + np.arange(len(joined))]),
+        np.concatenate([edges.member, ids]),
     )
 
 
-def _with_pairs(
-    waiter: NDArray[np.int32],
-    group: NDArray[np.integer],
-    offsets: NDArray[np.integer],
-    member: NDArray[np.int32],
-    more_waiter: NDArray[np.int32],
-    more_member: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.integer], NDArray[np.integer], NDArray[np.int32]]:
+def _with_pairs(edges: _Edges, waiter: NDArray[np.int32], awaited: NDArray[np.int32]) -> _Edges:
     """Add who waits for one alone, as a group of one."""
-    one = np.arange(len(more_waiter))
-    return (
-        np.concatenate([waiter, more_waiter]),
-        np.concatenate([group, len(offsets) - 1 + one]),
-        np.concatenate([offsets, offsets[-1] + 1 + one]),
-        np.concatenate([member, more_member]),
+    one = np.arange(len(waiter))
+    return _Edges(
+        np.concatenate([edges.waiter, waiter]),
+        np.concatenate([edges.group, len(edges.offsets) - 1 + one]),
+        np.concatenate([edges.offsets, edges.offsets[-1] + 1 + one]),
+        np.concatenate([edges.member, awaited]),
     )
+
+
+def _collected(edges: _Edges, operations: int) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.int32]]:
+    """Columns `dependency_offset` and `dependency` of a plan."""
+    columns = (edges.waiter, edges.group, edges.offsets, edges.member, edges.shift)
+    collect = fast(_collect, len(edges.group) + len(edges.member))
+    place = np.zeros(operations, dtype=np.int32)
+    seen = np.full(operations, -1, dtype=np.int32)
+    collect(*columns, seen, place, np.zeros(0, dtype=np.int32))
+    offsets = narrow_offsets(place)
+    dependency = np.empty(int(offsets[-1]), dtype=np.int32)
+    seen[:] = -1
+    collect(*columns, seen, offsets[:-1].copy(), dependency)
+    return offsets, dependency
 
 
 def _collect(
     waiter: NDArray[np.int32],
     group: NDArray[np.integer],
     offsets: NDArray[np.integer],
-    member: NDArray[np.int32],
+    member: NDArray[np.integer],
+    shift: int,
     seen: NDArray[np.int32],
-    place: NDArray[np.int64],
+    place: NDArray[np.integer],
     dependency: NDArray[np.int32],
 ) -> None:
     """Count each operation's dependencies in `place`; or, where there is room for them, put them there."""
     room = len(dependency) > 0
-    for k in range(len(waiter)):
-        w, g = waiter[k], group[k]
+    for k in range(len(group)):
+        w, g = waiter[k] if len(waiter) else k >> 1, group[k]
+        if g < 0:
+            continue
         for m in range(offsets[g], offsets[g + 1]):
-            awaited = member[m]
+            awaited = member[m] >> shift
             if seen[awaited] != w:
                 seen[awaited] = w
                 if room:
@@ -189,6 +223,8 @@ def _numbers(
 
 def narrow_offsets(counts: NDArray[np.integer]) -> NDArray[np.signedinteger[Any]]:
     """Running sum with a leading 0, as narrow as it can be."""
-    total = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=total[1:])
-    return total.astype(np.int32) if total[-1] < 2**31 else total
+    total = int(counts.sum(dtype=np.int64))
+    dtype: np.dtype[np.signedinteger[Any]] = np.dtype(np.int32 if total < 2**31 else np.int64)
+    offsets = np.zeros(len(counts) + 1, dtype=dtype)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets

@@ -28,6 +28,8 @@ class Operations:
         None where operation t is all of transfer t.
     waiter, awaited : ndarray of int64, optional
         Operations of one transfer that wait for each other.
+    bytes : ndarray of int64, shape (operations,), optional
+        What each carries over links; None where that is all of its transfer.
     """
 
     transfer: NDArray[np.int32]
@@ -36,6 +38,7 @@ class Operations:
     end: NDArray[np.int64] | None = None
     waiter: NDArray[np.int64] | None = None
     awaited: NDArray[np.int64] | None = None
+    bytes: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +60,6 @@ class Messages:
     size: NDArray[np.int64]
     transfer: NDArray[np.int32]
 
-    def take(self, some: NDArray[np.bool_]) -> Messages:
-        """Those that are marked."""
+    def take(self, some: NDArray[np.bool_] | slice) -> Messages:
+        """Some of them."""
         return Messages(self.src[some], self.dst[some], self.size[some], self.transfer[some])

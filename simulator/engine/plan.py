@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+    from algorithms.schedule import Schedule
 
 LINK: Final = 0
 REDUCER: Final = 1
@@ -16,6 +20,23 @@ PROCESSOR: Final = 3
 SEND_PORT: Final = 4
 RECEIVE_PORT: Final = 5
 NO_TRANSFER: Final = -1
+
+_OF_RANKS: Final = {
+    REDUCER: "reduces",
+    START: "starts",
+    PROCESSOR: "processor",
+    SEND_PORT: "send port",
+    RECEIVE_PORT: "receive port",
+}
+
+
+def name_at_rank(kind: int, rank: int) -> str:
+    """Name of something that every rank has.
+
+    >>> name_at_rank(REDUCER, 3), name_at_rank(SEND_PORT, 0)
+    ('rank 3 reduces', 'rank 0 send port')
+    """
+    return f"rank {rank} {_OF_RANKS[kind]}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +66,65 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Flows:
+    """What of a plan is shared, max-min fairly, rather than held by one at a time.
+
+    The first hops of an operation that are over shared resources are its flow: it takes the delay,
+    then its bytes flow over all of them at once. Of each of these hops the arrival is when the
+    operation begins, the grant is a delay later, and the release is when the last byte is through.
+    The hops after them are first come first served, entered by the tail.
+
+    Attributes
+    ----------
+    bytes : ndarray of int64, shape (operations,)
+        0 for an operation without a flow.
+    delay : ndarray of int64, shape (operations,)
+        fs.
+    capacity : ndarray of float64, shape (resources,)
+        Bytes/s; 0 for a resource that is not shared. A shared one has no latency of its own.
+    """
+
+    bytes: NDArray[np.int64]
+    delay: NDArray[np.int64]
+    capacity: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffers:
+    """Room at the far ends of links, without which nothing is sent.
+
+    A hop is granted when its resource is free and has room for what the hop takes, which it gives
+    back when the operation's next hop is released. What is larger than the room, and entered by
+    the head, is let go only when the rest has room. The j-th hop after it, for j up to its reach,
+    holds it back until that one's grant + overhead, and as long as the bytes that j rooms do not
+    hold take on the slowest of the hops from the one to the other: its hold - its overhead - j
+    times its drain.
+
+    Attributes
+    ----------
+    room : ndarray of int64, shape (resources,)
+        Bytes; 0 for what has no buffer.
+    need : ndarray of int64, shape (hops,)
+        Bytes that a hop takes at the far end; 0 on the last link of a way.
+    reach : ndarray of int32, shape (hops,)
+        How many of the hops after it can hold it back.
+    overhead : ndarray of int64, shape (hops,)
+        fs of its hold before the bytes.
+    drain : ndarray of int64, shape (hops,)
+        fs that a whole buffer takes to leave by this hop.
+    name : callable
+        Name of a link, by its number.
+    """
+
+    room: NDArray[np.int64]
+    need: NDArray[np.int64]
+    reach: NDArray[np.int32]
+    overhead: NDArray[np.int64]
+    drain: NDArray[np.int64]
+    name: Callable[[int], str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """A graph of operations; each walks a short route of resources, hop by hop.
 
@@ -71,6 +151,12 @@ class Plan:
         Operation i may start when all of dependency[dependency_offset[i]:dependency_offset[i + 1]]
         have finished; they all come before it.
     resources : Resources
+    flows : Flows, optional
+        Where something is shared.
+    buffers : Buffers, optional
+        Where they are finite.
+    bytes : ndarray of int64, shape (operations,), optional
+        What each operation carries over links; None where that is all of its transfer.
     """
 
     transfer: NDArray[np.int32]
@@ -81,6 +167,9 @@ class Plan:
     dependency_offset: NDArray[np.integer]
     dependency: NDArray[np.int32]
     resources: Resources
+    flows: Flows | None = None
+    buffers: Buffers | None = None
+    bytes: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.transfer)
@@ -89,3 +178,17 @@ class Plan:
     def hops(self) -> int:
         """Number of hops of all operations."""
         return len(self.resource)
+
+
+def carried_bytes(plan: Plan, schedule: Schedule) -> NDArray[np.int64]:
+    """Bytes that each operation carries over links; 0 for joins and delays.
+
+    Parameters
+    ----------
+    plan : Plan
+    schedule : Schedule
+        The one that it was made from.
+    """
+    if plan.bytes is not None:
+        return plan.bytes
+    return np.append(schedule.sizes(), 0)[plan.transfer]

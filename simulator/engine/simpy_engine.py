@@ -157,6 +157,17 @@ def _dependents(plan: Plan) -> list[list[int]]:
     return dependents
 
 
+def check_hops(plan: Plan) -> None:
+    """Refuse a plan that is too large for SimPy.
+
+    Raises
+    ------
+    PlanError
+    """
+    if plan.hops > MOST_HOPS:
+        raise PlanError(f"the plan has {plan.hops:,} hops; the simpy engine takes up to {MOST_HOPS:,}")
+
+
 def run_simpy(plan: Plan, progress: Progress | None = None) -> Timeline:
     """Run a plan on SimPy.
 
@@ -171,8 +182,7 @@ def run_simpy(plan: Plan, progress: Progress | None = None) -> Timeline:
     PlanError
         If the clock runs past 2.5 hours.
     """
-    if plan.hops > MOST_HOPS:
-        raise PlanError(f"the plan has {plan.hops:,} hops; the simpy engine takes up to {MOST_HOPS:,}")
+    check_hops(plan)
     run = _Run(plan, progress)
     run.env.run()
     if run.env.now > LONGEST:

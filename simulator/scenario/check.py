@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import isclose
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from algorithms.errors import ProofError
+from simulator.scenario.differences import Difference, differences
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.plan_check import plan_differences
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
-from topologies.clock import femtoseconds
-from topologies.text import format_time
+from simulator.scenario.together_check import together_differences
+from simulator.scenario.together_result import TogetherResult
 
 if TYPE_CHECKING:
-    from simulator.scenario.models import ExpectedTime, Limits, Scenario, Tolerance
+    from simulator.scenario.models import Scenario
     from simulator.scenario.run import Result
     from simulator.scenario.source import At
-
-COUNTS: Final = ("steps", "depth", "transfers", "bytes_sent_max", "bytes_sent_total", "bytes_reduced_max")
-CLOSE: Final = 1e-9
-"""Relative difference of two equal ratios."""
-
-NONE: Final = "none"
-"""What is written where a result has no fallback."""
+    from simulator.scenario.together_models import TogetherScenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +59,7 @@ class Outcome:
     ----------
     file : str
         As it was given.
-    result : Result, PlanResult or None
+    result : Result, TogetherResult, PlanResult or None
         None where there is none: the input is wrong, or the proof failed.
     mismatches : tuple of Mismatch
     wrong, unproven : str
@@ -73,7 +67,7 @@ class Outcome:
     """
 
     file: str
-    result: Result | PlanResult | None = None
+    result: Result | TogetherResult | PlanResult | None = None
     mismatches: tuple[Mismatch, ...] = ()
     wrong: str = ""
     unproven: str = ""
@@ -90,7 +84,7 @@ class Outcome:
         return said.splitlines() if said else diff(self.file, self.mismatches)
 
 
-def hold(file: Path, run: Callable[[Scenario], Result]) -> Outcome:
+def hold(file: Path, run: Callable[[Scenario | TogetherScenario], Result | TogetherResult]) -> Outcome:
     """Load a scenario, run it, or work a plan out, and hold the result against what it expects."""
     try:
         scenario = load_any(file)
@@ -112,80 +106,31 @@ def diff(file: str, mismatches: Sequence[Mismatch]) -> list[str]:
     return [f"{row[0]:{place}}{row[1]:{expected}}found {row[2]}" for row in rows]
 
 
-def check(result: Result | PlanResult) -> tuple[Mismatch, ...]:
+def check(result: Result | TogetherResult | PlanResult) -> tuple[Mismatch, ...]:
     """Expectations of the result's scenario that it does not meet."""
     source = result.scenario.source
-    differences = plan_differences(result) if isinstance(result, PlanResult) else _differences(result)
     return tuple(
         Mismatch(
-            key,
+            f"{who}: {key}" if who else key,
             expected,
             found,
-            *source.locate(("expect", key), key=True),
+            *source.locate((*block, key), key=True),
             # what may be written short or as a block
-            source.existing(("expect", key, "value")),
+            source.existing((*block, key, "value")),
             today,
         )
-        for key, expected, found, today in differences
+        for who, block, (key, expected, found, today) in _differences(result)
     )
 
 
-Difference = tuple[str, str, str, "int | float | str | None"]
-
-
-def _differences(result: Result) -> Iterator[Difference]:
-    expect = result.scenario.expect
-    for key in COUNTS:
-        wanted, found = getattr(expect, key), getattr(result.counts, key)
-        if wanted is not None and wanted != found:
-            yield key, str(wanted), str(found), found
-    wanted, found = expect.congestion_factor, result.congestion_factor
-    if wanted is not None and (found is None or not isclose(found, wanted, rel_tol=CLOSE)):
-        yield "congestion_factor", str(wanted), "none: M is 0" if found is None else str(found), found
-    words = (("verified", result.verified), ("fallback", result.schedule.fallback or NONE))
-    for key, word in words:
-        wanted = getattr(expect, key)
-        if wanted is not None and wanted != word:
-            yield key, wanted, word, word
-    yield from _times(result)
-
-
-def _times(result: Result) -> Iterator[Difference]:
-    expect = result.scenario.expect
-    if expect.time is not None and not _close(result.time, expect.time.value, expect.time):
-        yield "time", _time(expect.time.value), _time(result.time), result.timeline.time
-    if expect.analytic is not None:
-        if result.analytic is None:
-            yield "analytic", "a closed form", "none: there is no one alpha, beta and gamma", None
-        elif not _close(result.time, result.analytic, expect.analytic):
-            yield "analytic", f"the closed form, {_time(result.analytic)}", _time(result.time), None
-    if expect.gap is not None and not _within(result.gap, expect.gap):
-        found = "none: the bound is 0" if result.gap is None else str(result.gap)
-        yield "gap", _limits(expect.gap), found, None
-
-
-def _close(found: float, wanted: float, tolerance: Tolerance | ExpectedTime) -> bool:
-    """Within the tolerance; without one, equal to the femtosecond."""
-    difference = abs(found - wanted)
-    if tolerance.rel is not None:
-        return difference <= tolerance.rel * abs(wanted)
-    if tolerance.abs is not None:
-        return difference <= tolerance.abs
-    return femtoseconds(found) == femtoseconds(wanted)
-
-
-def _time(seconds: float) -> str:
-    return f"{format_time(seconds)} ({seconds!r} s)"
-
-
-def _within(ratio: float | None, limits: Limits) -> bool:
-    """Within the limits, to 1e-9."""
-    if ratio is None:
-        return False
-    above = limits.at_least is None or ratio >= limits.at_least * (1 - CLOSE)
-    return above and (limits.at_most is None or ratio <= limits.at_most * (1 + CLOSE))
-
-
-def _limits(limits: Limits) -> str:
-    words = (("at least", limits.at_least), ("at most", limits.at_most))
-    return " and ".join(f"{word} {limit:g}" for word, limit in words if limit is not None)
+def _differences(result: Result | TogetherResult | PlanResult) -> Iterator[tuple[str, At, Difference]]:
+    """Of whom (where there are several), under which block, and what."""
+    if isinstance(result, TogetherResult):
+        yield from together_differences(result)
+        return
+    if isinstance(result, PlanResult):
+        found = plan_differences(result)
+    else:
+        found = differences(result.scenario.expect, result, result.timeline.time)
+    for difference in found:
+        yield "", ("expect",), difference

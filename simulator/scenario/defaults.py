@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def options_on(scenario: Scenario, topology: Topology) -> dict[str, Any]:
     """The algorithm's options: those that were given, and what follows from the topology.
 
+    Nothing follows from it for some of its ranks.
+
     Raises
     ------
     ScheduleError
@@ -21,6 +23,7 @@ def options_on(scenario: Scenario, topology: Topology) -> dict[str, Any]:
     """
     given, place = scenario.collective.options, scenario.network.placement
     from_topology = ALGORITHMS[scenario.collective.algorithm].from_topology
-    if from_topology is None:
+    order = None if isinstance(place, str) else place
+    if from_topology is None or (order is not None and len(order) != topology.ranks):
         return dict(given)
-    return {**from_topology(topology, given, None if isinstance(place, str) else place), **given}
+    return {**from_topology(topology, given, order), **given}

@@ -1,16 +1,34 @@
-"""The two kinds of files: one runs a collective, the other lays a model over ranks."""
+"""The kinds of files: one runs a collective, one several at once, one lays a model over ranks."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Literal
 
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.source import Block, Source
 
-FileKind = Literal["collective", "plan"]
+FileKind = Literal["collective", "together", "plan"]
 
 PLAN_KEYS: Final = ("model", "parallel", "batch", "memory", "traffic", "hardware")
 """Keys that only a plan has; a collective's file has a `collective`."""
+
+TOGETHER_KEYS: Final = ("collectives", "background")
+"""Keys that only a file of several collectives has."""
+
+LACKING: Final[Mapping[FileKind, str]] = MappingProxyType(
+    {"collective": "collective", "together": "collectives", "plan": "model"}
+)
+"""The key without which a file is not of that kind."""
+
+READERS: Final[Mapping[FileKind, str]] = MappingProxyType(
+    {
+        "collective": 'a file of a collective, which "collsim run" reads',
+        "together": 'a file of several collectives, which "collsim run" reads',
+        "plan": 'a parallel plan, which "collsim llm memory" reads',
+    }
+)
 
 
 class OtherKindError(ScenarioErrors):
@@ -25,20 +43,24 @@ def kind_of(source: Source) -> FileKind:
     ScenarioErrors
         If it has keys of both.
     """
-    plan = _plan_keys(source)
-    if not plan:
-        return "collective"
-    if source.find(("collective",)) is not None:
+    plan, together = _keys(source, PLAN_KEYS), _keys(source, TOGETHER_KEYS)
+    alone = _keys(source, ("collective",))
+    if plan and (together or alone):
         message = (
-            f'found both "collective" and "{plan[0]}"; a file is of a collective, which "collsim run" reads, '
-            'or of a parallel plan, which "collsim llm memory" reads'
+            f'found both "{[*alone, *together][0]}" and "{plan[0]}"; a file is of a collective, which '
+            '"collsim run" reads, or of a parallel plan, which "collsim llm memory" reads'
         )
         raise ScenarioErrors([source.error(message, (plan[0],), key=True)])
-    return "plan"
+    if together and alone:
+        message = f'found both "collective" and "{together[0]}", which goes with "collectives"'
+        if together[0] == "collectives":
+            message = 'found both "collective" and "collectives"; one is for one, the other for several'
+        raise ScenarioErrors([source.error(message, (together[0],), key=True)])
+    return "plan" if plan else "together" if together else "collective"
 
 
 def refuse_other(source: Source, wanted: FileKind) -> None:
-    """Refuse a file of the other kind, and say which command reads it.
+    """Refuse a file of another kind, and say which command reads it.
 
     Raises
     ------
@@ -47,14 +69,15 @@ def refuse_other(source: Source, wanted: FileKind) -> None:
     kind = kind_of(source)
     if kind == wanted:
         return
+    expected = READERS[wanted].partition(",")[0]
     if kind == "collective":
-        what = 'has no "model": a file of a collective, which "collsim run" reads'
-        raise OtherKindError([source.error(f"{what}; expected a parallel plan")])
-    key = _plan_keys(source)[0]
-    what = f'has a "{key}" and no "collective": a parallel plan, which "collsim llm memory" reads'
+        what = f'has no "{LACKING[wanted]}": {READERS[kind]}; expected {expected}'
+        raise OtherKindError([source.error(what)])
+    key = _keys(source, TOGETHER_KEYS if kind == "together" else PLAN_KEYS)[0]
+    what = f'has a "{key}" and no "{LACKING[wanted]}": {READERS[kind]}'
     raise OtherKindError([source.error(what, (key,), key=True)])
 
 
-def _plan_keys(source: Source) -> list[str]:
-    keys = source.root.entries if isinstance(source.root, Block) else {}
-    return [key for key in PLAN_KEYS if key in keys]
+def _keys(source: Source, keys: Sequence[str]) -> list[str]:
+    entries = source.root.entries if isinstance(source.root, Block) else {}
+    return [key for key in keys if key in entries]

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
+from simulator.scenario.choice import Asked, asked_of, collective_keys
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, printable
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
-from simulator.scenario.inline import NAME, read_steps
+from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
-from simulator.scenario.misfits import Way, all_options, misfits, way_of
-from simulator.scenario.models import Code, CollectiveChoice, Scenario, TopologyChoice
+from simulator.scenario.misfits import misfits
+from simulator.scenario.models import Scenario, TopologyChoice
 from simulator.scenario.parse import MAX_BYTES, decode, parse
 from simulator.scenario.presets import with_preset
-from simulator.scenario.source import At, Block, Source, describe, dotted, plain, written
+from simulator.scenario.source import At, Source, describe, dotted, plain, written
 from simulator.scenario.units import MAX_LENGTH, needs_unit
 from topologies.overrides import Override
-from topologies.quantities import Bytes, Count, Whole
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -123,11 +122,11 @@ def loads(text: str, name: str = "scenario") -> Scenario:
     values: dict[str, Any] = {}
     errors = [*refused, *misfits(source)]
     try:
-        validator = _validator(*_choices(source), way_of(source), _needs_size(source))
+        validator = _validator(known_topology(source), asked_of(source))
         values = validator.validate_python(plain(source.root))
     except ValidationError as error:
         errors += translated(error.errors(include_url=False, include_input=False), source, refused)
-    if way_of(source) == "steps":
+    if asked_of(source).way == "steps":
         steps, unread = read_steps(source)
         errors += unread
         values = values and {**values, "collective": replace(values["collective"], own=steps)}
@@ -137,30 +136,22 @@ def loads(text: str, name: str = "scenario") -> Scenario:
     return Scenario(**{"name": stem or "scenario", **values}, source=source)
 
 
-def _choices(source: Source) -> tuple[str | None, str | None]:
-    """Give the kind of topology and the algorithm, where they are known words."""
-    from algorithms.registry import ALGORITHMS
+def known_topology(source: Source) -> str | None:
+    """The kind of topology, where it is a known word."""
     from topologies.registry import TOPOLOGIES
 
-    kind, algorithm = source.word(("topology", "kind")), source.word(("collective", "algorithm"))
-    return kind if kind in TOPOLOGIES else None, algorithm if algorithm in ALGORITHMS else None
-
-
-def _needs_size(source: Source) -> bool:
-    """Say whether M must be written: a barrier has none, and `sizes` tell it."""
-    block = source.find(("collective",))
-    tells = isinstance(block, Block) and "sizes" in block.entries
-    return not tells and source.word(("collective", "kind")) != "barrier"
+    kind = source.word(("topology", "kind"))
+    return kind if kind in TOPOLOGIES else None
 
 
 @cache
-def _validator(topology: str | None, algorithm: str | None, way: Way, needs_size: bool) -> SchemaValidator:
+def _validator(topology: str | None, asked: Asked) -> SchemaValidator:
     """Build the validator of a whole scenario on one kind of topology, by one algorithm."""
     keys: dict[str, Parameter | CoreSchema] = {
         **parameters_of(Scenario),
         "name": Parameter(str, required=False),
         "topology": topology_schema(topology),
-        "collective": _collective_schema(algorithm, way, needs_size),
+        "collective": block_schema(*collective_keys(asked)),
     }
     del keys["source"]
     return SchemaValidator(block_schema(keys))
@@ -186,66 +177,6 @@ def topology_schema(kind: str | None) -> CoreSchema:
     return block_schema(keys, choose, any_keys=True)
 
 
-def _collective_schema(name: str | None, way: Way, needs_size: bool) -> CoreSchema:
-    from algorithms.collective import COLLECTIVES
-    from algorithms.registry import ALGORITHMS
-
-    keys = {
-        "kind": Parameter(Annotated[str, Words(tuple(COLLECTIVES))], required=True),
-        "algorithm": Parameter(Annotated[str, Words(tuple(ALGORITHMS))], required=way == "catalogue"),
-        # read by read_steps, with their places
-        "steps": Parameter(Any, required=False),
-        "size": Parameter(Bytes, required=needs_size),
-        **{option: Parameter(annotation, required=False) for option, annotation in COMMON_OPTIONS.items()},
-    }
-    if way != "catalogue":
-        keys |= {"blocks": Parameter(Count, required=False)}
-        if way == "code":
-            keys |= {"algorithm": Parameter(Code, required=True)}
-        return block_schema(keys, _own)
-    # an option of another algorithm is refused by misfits, whatever it holds
-    keys |= {option: Parameter(Any, required=False) for option in all_options()}
-    if name is not None:
-        keys |= options_of(name)
-    return block_schema(keys, _chosen)
-
-
-def _chosen(kind: str, algorithm: str, size: int = 0, **options: Any) -> CollectiveChoice:
-    return CollectiveChoice(kind, algorithm, size, options)
-
-
-def _own(
-    kind: str, algorithm: Code | None = None, size: int = 0, blocks: int | None = None, **options: Any
-) -> CollectiveChoice:
-    options.pop("steps", None)
-    name = NAME if algorithm is None else algorithm.function
-    return CollectiveChoice(kind, name, size, options, algorithm, blocks)
-
-
-def options_of(name: str) -> dict[str, Parameter]:
-    """Give the options that an algorithm takes, as keys of the block `collective`.
-
-    Examples
-    --------
-    >>> options_of("ring")
-    {'first_chunk': Parameter(annotation=<class 'int'>, required=False)}
-    """
-    from algorithms.registry import ALGORITHMS
-
-    # what the catalogue itself reads, or could not name in a builder's signature
-    known = parameters_of(ALGORITHMS[name].build) | {
-        "non_power_of_two": Parameter(Literal["fold", "hybrid", "error"], required=False),
-        "algorithms": Parameter(Sequence[Annotated[str, Words(tuple(ALGORITHMS))]], required=False),
-    }
-    return {option: known[option] for option in ALGORITHMS[name].options}
-
-
-COMMON_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType(
-    {"root": Whole, "peer": Whole, "segments": Count, "sizes": Sequence[Bytes | Sequence[Bytes]]}
-)
-"""Options of every algorithm, where the collective has them."""
-
-
 def translated(
     details: Iterable[ErrorDetails], source: Source, refused: Iterable[ScenarioError]
 ) -> Iterator[ScenarioError]:
@@ -265,6 +196,8 @@ def translate(detail: ErrorDetails, source: Source) -> ScenarioError:
     match detail["type"]:
         case "missing" if loc == ("topology", "kind"):
             return source.error('missing key "kind", or "preset", in topology', loc[:-1], key=True)
+        case "missing" if loc == ("collective",):
+            return source.error('missing key "collective", or "collectives", in the scenario', key=True)
         case "missing" if loc == ("collective", "algorithm"):
             return source.error('missing key "algorithm", or "steps", in collective', loc[:-1], key=True)
         case "missing":

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, Literal
 
+from algorithms.proof import Verify
 from simulator.engine.network import Network, Reduction
 from simulator.scenario.fields import Short
 from simulator.scenario.inline import InlineSteps
@@ -138,7 +139,7 @@ class Expect:
         How far the simulated time may be from the algorithm's closed form.
     gap : Limits, optional
         The simulated time over the best lower bound.
-    verified : {'full', 'no'}, optional
+    verified : {'full', 'symmetry', 'sampled', 'no'}, optional
         How the schedule was proven.
     fallback : str, optional
         What was done because N did not fit the algorithm; `none` where it did.
@@ -154,7 +155,7 @@ class Expect:
     time: Annotated[ExpectedTime, Short("value")] | None = None
     analytic: Tolerance | None = None
     gap: Limits | None = None
-    verified: Literal["full", "no"] | None = None
+    verified: Literal["full", "symmetry", "sampled", "no"] | None = None
     fallback: str | None = None
 
     def __post_init__(self) -> None:
@@ -179,7 +180,10 @@ class Scenario:
         None reduces in no time.
     network : Network
     engine : {'auto', 'simpy', 'compiled'}
-    verify : {'full', 'no'}
+    symmetry : {'auto', 'none'}
+        Whether rank 0 may stand for all where a large scenario looks the same from every rank.
+    verify : {'full', 'sampled', 'no'}, optional
+        Which chunks the schedule is proven for; None for all, or a sample where they are too many.
     delay : mapping of int to float
         Seconds by which a rank starts late.
     expect : Expect
@@ -192,7 +196,8 @@ class Scenario:
     reduction: Reduction | None = None
     network: Network = field(default_factory=Network)
     engine: Literal["auto", "simpy", "compiled"] = "auto"
-    verify: Literal["full", "no"] = "full"
+    symmetry: Literal["auto", "none"] = "auto"
+    verify: Verify | None = None
     delay: Mapping[Whole, Time] = field(default_factory=dict)
     expect: Expect = field(default_factory=Expect)
 

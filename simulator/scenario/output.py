@@ -9,28 +9,39 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simulator.scenario.result import HEADER, as_json, timeline_rows
+from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.together_rows import TOGETHER_HEADER, together_rows
+from topologies.clock import to_seconds
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from simulator.scenario.run import Result
     from topologies.topology import Topology
+
+
+MOST_MARKERS: Final = 6
+"""Collectives of which a picture marks when they have finished."""
 
 
 class OutputError(CollsimError):
     """A place that cannot be written, or must not be."""
 
 
-def write_results(results: Sequence[Result], folder: Path, *, force: bool = False) -> list[Path]:
+def write_results(
+    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False
+) -> list[Path]:
     """Write each result's files: result.json, timeline.csv, timeline.png and timeline.svg.
 
     One result goes into the folder itself, several into a folder each, named after the scenario.
 
     Parameters
     ----------
-    results : sequence of Result
+    results : sequence of Result or TogetherResult
     folder : Path
         New or empty, unless `force`.
     force : bool
@@ -118,15 +129,25 @@ def _slug(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "scenario"
 
 
-def _fill_folder(result: Result, folder: Path) -> None:
+def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
     from plots.style import save
-    from plots.timeline import Marker, timeline_figure
 
     (folder / "result.json").write_text(as_json([result]), encoding="utf-8")
+    if isinstance(result, TogetherResult):
+        header, rows, figure = TOGETHER_HEADER, together_rows(result), _together_figure(result)
+    else:
+        header, rows, figure = HEADER, timeline_rows(result), _timeline_figure(result)
     with (folder / "timeline.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(HEADER)
-        writer.writerows(timeline_rows(result))
+        writer.writerow(header)
+        writer.writerows(rows)
+    save(figure, folder / "timeline.png")
+    save(figure, folder / "timeline.svg")
+
+
+def _timeline_figure(result: Result) -> Figure:
+    from plots.timeline import Marker, timeline_figure
+
     bounds = {
         "closed form": result.analytic,
         "latency bound": result.bounds.latency,
@@ -134,11 +155,23 @@ def _fill_folder(result: Result, folder: Path) -> None:
         "reduction bound": result.bounds.reduction,
     }
     markers = [Marker(label, seconds) for label, seconds in bounds.items() if seconds]
-    figure = timeline_figure(
-        result.timeline, result.schedule, result.topology, title=result.scenario.name, markers=markers
+    title = result.scenario.name + ("" if result.symmetry is None else ": rank 0, which stands for all")
+    return timeline_figure(result.timeline, result.schedule, result.topology, title=title, markers=markers)
+
+
+def _together_figure(result: TogetherResult) -> Figure:
+    from plots.timeline import Marker, together_figure
+
+    ends = [Marker(member.name, to_seconds(member.finish)) for member in result.members]
+    return together_figure(
+        result.timeline,
+        result.together,
+        result.topology,
+        title=result.scenario.name,
+        names=result.names,
+        # more would hide what they mark
+        markers=ends if len(ends) <= MOST_MARKERS else (),
     )
-    save(figure, folder / "timeline.png")
-    save(figure, folder / "timeline.svg")
 
 
 def _write_folder(folder: Path, fill: Callable[[Path], None]) -> list[Path]:

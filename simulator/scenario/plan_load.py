@@ -1,4 +1,4 @@
-"""Reading a file of a parallel plan, or of either kind."""
+"""Reading a file of a parallel plan, or of any kind."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from simulator.llm.plan import Batch
 from simulator.scenario.errors import ScenarioErrors, printable
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import kind_of, refuse_other
-from simulator.scenario.load import loads, read_text, topology_schema, translated
+from simulator.scenario.load import known_topology, loads, read_text, topology_schema, translated
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.parts import with_parts
 from simulator.scenario.plan_models import PlanScenario, memory_plan
 from simulator.scenario.presets import with_preset
 from simulator.scenario.source import Block, Source, dotted, plain
+from simulator.scenario.together_load import loads_together
+from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.units import MAX_LENGTH
 
 
-def load_any(path: str | os.PathLike[str]) -> Scenario | PlanScenario:
-    """Read a file of a collective or of a plan.
+def load_any(path: str | os.PathLike[str]) -> Scenario | TogetherScenario | PlanScenario:
+    """Read a file of a collective, of several, or of a plan.
 
     Raises
     ------
@@ -37,10 +39,13 @@ def load_any(path: str | os.PathLike[str]) -> Scenario | PlanScenario:
     return loads_any(read_text(path), os.fspath(path))
 
 
-def loads_any(text: str, name: str = "scenario") -> Scenario | PlanScenario:
-    """Read the text of a file of either kind."""
+def loads_any(text: str, name: str = "scenario") -> Scenario | TogetherScenario | PlanScenario:
+    """Read the text of a file of any kind."""
     source, _ = parse(text, name)
-    return loads_plan(text, name) if kind_of(source) == "plan" else loads(text, name)
+    kind = kind_of(source)
+    if kind == "together":
+        return loads_together(text, name)
+    return loads_plan(text, name) if kind == "plan" else loads(text, name)
 
 
 def load_plan(path: str | os.PathLike[str]) -> PlanScenario:
@@ -83,7 +88,7 @@ def loads_plan(text: str, name: str = "scenario") -> PlanScenario:
     errors = [*refused, *unfit, *unknown]
     values: dict[str, Any] = {}
     try:
-        validator = _validator(_topology_kind(source), _known(source, "model"), _known(source, "hardware"))
+        validator = _validator(known_topology(source), _known(source, "model"), _known(source, "hardware"))
         values = validator.validate_python(plain(source.root))
     except ValidationError as error:
         errors += translated(error.errors(include_url=False, include_input=False), source, refused)
@@ -112,13 +117,6 @@ def _refuse_misfits(scenario: PlanScenario) -> None:
         errors.append(source.error(f"{dotted(misfit.at)}: {misfit.message}", at))
     if errors:
         raise ScenarioErrors(errors)
-
-
-def _topology_kind(source: Source) -> str | None:
-    from topologies.registry import TOPOLOGIES
-
-    kind = source.word(("topology", "kind"))
-    return kind if kind in TOPOLOGIES else None
 
 
 def _known(source: Source, part: str) -> bool:

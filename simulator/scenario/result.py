@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from math import isfinite
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from algorithms.trace import ranges_text
-from simulator.engine.analysis import LinkUse, link_use
-from simulator.engine.plan import LINK, REDUCER
-from topologies.clock import exact_seconds, to_seconds
+from simulator.engine.analysis import link_use
+from simulator.engine.plan import LINK, name_at_rank
+from simulator.scenario.result_parts import BUSIEST, bounds_object, levels_object, links_object, number
+from simulator.scenario.together_json import together_object
+from simulator.scenario.together_result import TogetherResult
+from topologies.clock import exact_seconds
 
 if TYPE_CHECKING:
+    from algorithms.schedule import Schedule
+    from simulator.engine.plan import Plan
+    from simulator.engine.timeline import Timeline
     from simulator.scenario.run import Result
     from topologies.topology import Topology
 
-BUSIEST = 10
-"""Links that a result names."""
 
-
-def as_json(results: Result | Sequence[Result]) -> str:
+def as_json(results: Result | TogetherResult | Sequence[Result | TogetherResult]) -> str:
     """One object, or a list of several, with a line's end; the same bytes on every run."""
     if isinstance(results, Sequence):
         value: Any = [as_object(result) for result in results]
@@ -32,10 +32,14 @@ def as_json(results: Result | Sequence[Result]) -> str:
     return json.dumps(value, indent=2, allow_nan=False) + "\n"
 
 
-def as_object(result: Result) -> dict[str, Any]:
+def as_object(result: Result | TogetherResult) -> dict[str, Any]:
     """A result's fields: times in s, sizes in bytes, None for what is not a number."""
-    scenario, counts, bounds = result.scenario, result.counts, result.bounds
+    if isinstance(result, TogetherResult):
+        return together_object(result)
+    scenario, counts = result.scenario, result.counts
     use = link_use(result.timeline, result.schedule)
+    symmetry = result.symmetry
+    copies, named = (1, None) if symmetry is None else (symmetry.one.ranks, symmetry.busiest(use, BUSIEST))
     return {
         "scenario": scenario.name,
         "engine": result.timeline.engine,
@@ -53,78 +57,77 @@ def as_object(result: Result) -> dict[str, Any]:
         "bytes_sent_total": counts.bytes_sent_total,
         "bytes_reduced_max": counts.bytes_reduced_max,
         "staged": counts.staged,
-        "congestion_factor": _number(result.congestion_factor),
+        "congestion_factor": number(result.congestion_factor),
         "time": result.time,
-        "analytic": _number(result.analytic),
-        "bounds": {
-            "latency": bounds.latency,
-            "textbook_latency": bounds.textbook_latency,
-            "bandwidth": bounds.bandwidth,
-            "reduction": bounds.reduction,
-            "best": bounds.best,
-        },
-        "gap": _number(result.gap),
-        "algbw": _number(result.algbw),
-        "busbw": _number(result.busbw),
+        "analytic": number(result.analytic),
+        "bounds": bounds_object(result.bounds),
+        "gap": number(result.gap),
+        "algbw": number(result.algbw),
+        "busbw": number(result.busbw),
         "verified": result.verified,
-        "levels": _levels(result.topology, use),
-        "links": _links(result.topology, use),
+        "levels": levels_object(result.topology, use, copies),
+        "links": links_object(result.topology, use, named),
     }
 
 
-def _number(value: float | None) -> float | None:
-    return value if value is not None and isfinite(value) else None
-
-
-def _levels(topology: Topology, use: LinkUse) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "bytes": sum(use.bytes[topology.links.level == level].tolist()),
-            "busy": to_seconds(sum(use.busy[topology.links.level == level].tolist())),
-        }
-        for level, name in enumerate(topology.levels)
-    ]
-
-
-def _links(topology: Topology, use: LinkUse) -> list[dict[str, Any]]:
-    """The busiest links, and of equally busy ones the first."""
-    order = np.argsort(-use.busy, kind="stable")[:BUSIEST]
-    return [
-        {
-            "src": topology.nodes[topology.links.src[link]],
-            "dst": topology.nodes[topology.links.dst[link]],
-            "level": topology.levels[topology.links.level[link]],
-            "bytes": int(use.bytes[link]),
-            "busy": to_seconds(int(use.busy[link])),
-        }
-        for link in order.tolist()
-    ]
-
-
-HEADER = ("operation", "step", "channel", "src", "dst", "chunks", "resource", "arrival", "grant", "release")
+HEADER: Final[tuple[str, ...]] = (
+    "operation",
+    "step",
+    "channel",
+    "src",
+    "dst",
+    "chunks",
+    "resource",
+    "arrival",
+    "grant",
+    "release",
+)
 
 
 def timeline_rows(result: Result) -> Iterator[tuple[Any, ...]]:
     """A row a hop, under `HEADER`; times in s, exact to the femtosecond."""
-    timeline, schedule = result.timeline, result.schedule
-    plan = timeline.plan
+    plan, schedule = result.timeline.plan, result.schedule
+
+    def about(operation: int) -> tuple[Any, ...]:
+        return operation, *transfer_columns(schedule, int(plan.transfer[operation]))
+
+    names = None if result.symmetry is None else result.symmetry.hop_names(plan)
+    return hop_rows(result.timeline, result.topology, about, names)
+
+
+def hop_rows(
+    timeline: Timeline,
+    topology: Topology,
+    about: Callable[[int], tuple[Any, ...]],
+    names: Iterable[str] | None = None,
+) -> Iterator[tuple[Any, ...]]:
+    """A row a hop: what is said about its operation, its resource, and when it came, got it and let it go.
+
+    Resources go by their own names where no others are given, one a hop.
+    """
+    if names is None:
+        names = _resource_names(timeline.plan, topology)
     times = zip(timeline.arrival.tolist(), timeline.grant.tolist(), timeline.release.tolist(), strict=True)
-    operations = timeline.operation().tolist()
-    for operation, resource, moments in zip(operations, plan.resource.tolist(), times, strict=True):
-        row = int(plan.transfer[operation])
-        about: tuple[Any, ...] = ("", "", "", "", "")
-        if row >= 0:
-            columns = (schedule.step, schedule.channel, schedule.src, schedule.dst)
-            about = (*(int(column[row]) for column in columns), ranges_text(schedule.chunks(row)))
-        name = resource_name(
-            result.topology, int(plan.resources.kind[resource]), int(plan.resources.which[resource])
-        )
-        yield (operation, *about, name, *(exact_seconds(moment) for moment in moments))
+    for operation, name, moments in zip(timeline.operation().tolist(), names, times, strict=True):
+        yield (*about(operation), name, *(exact_seconds(moment) for moment in moments))
+
+
+def _resource_names(plan: Plan, topology: Topology) -> Iterator[str]:
+    resources = plan.resources
+    for resource in plan.resource.tolist():
+        yield resource_name(topology, int(resources.kind[resource]), int(resources.which[resource]))
+
+
+def transfer_columns(schedule: Schedule, row: int) -> tuple[Any, ...]:
+    """Step, channel, source, destination and chunks of a transfer; blanks where there is none."""
+    if row < 0:
+        return ("",) * 5
+    columns = (schedule.step, schedule.channel, schedule.src, schedule.dst)
+    return (*(int(column[row]) for column in columns), ranges_text(schedule.chunks(row)))
 
 
 def resource_name(topology: Topology, kind: int, which: int) -> str:
     """Name of a resource: a link's own, or what a rank does."""
     if kind == LINK:
         return topology.link_name(which)
-    return f"rank {which} reduces" if kind == REDUCER else f"rank {which} starts"
+    return name_at_rank(kind, which)

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from algorithms.bounds import Bounds, lower_bounds
+from algorithms import proof
+from algorithms.bounds import Bounds
 from algorithms.collective import bus_factor
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
-from algorithms.errors import ProofError
-from algorithms.platform import link_platforms, platforms
-from algorithms.proof import prove
-from algorithms.registry import ALGORITHMS, build, dimensions, rounds
-from algorithms.rounds import closed_form
-from simulator.engine.engines import run_plan, wants_compiled
+from algorithms.errors import ProofError, ScheduleError
+from algorithms.proof import Verify
+from algorithms.registry import build, dimensions
+from algorithms.symmetric_costs import symmetric_congestion
+from algorithms.symmetry import count_by_symmetry
+from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
+from simulator.engine.one_rank import lower_one
+from simulator.scenario.blame import placed
 from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioErrors
+from simulator.scenario.judge import analytic, bounds_on, cautions
 from simulator.scenario.load import load
 from simulator.scenario.own import own_schedule
-from topologies.errors import CollsimError, TopologyError
+from simulator.scenario.symmetric import Symmetry, find_symmetry
 from topologies.overrides import override
 from topologies.registry import TOPOLOGIES
 
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from simulator.engine.timeline import Timeline
     from simulator.scenario.models import Scenario
     from simulator.scenario.plan_models import PlanScenario
+    from simulator.scenario.together_models import TogetherScenario
     from topologies.topology import Topology
 
 Report = Callable[[str, int, int], None]
@@ -50,7 +54,7 @@ class Result:
     scenario : Scenario
     topology : Topology
     schedule : Schedule
-    placement : tuple of int
+    placement : sequence of int
         The topology's rank that played each rank.
     timeline : Timeline
     counts : Counts
@@ -65,12 +69,15 @@ class Result:
         `full`, or `no`.
     warnings : tuple of str
         What a person should know about the scenario.
+    symmetry : Symmetry or None
+        Where rank 0 stood for all: then the timeline and the schedule are its part, and the topology
+        is what is around it.
     """
 
     scenario: Scenario
     topology: Topology
     schedule: Schedule
-    placement: tuple[int, ...]
+    placement: Sequence[int]
     timeline: Timeline
     counts: Counts
     bounds: Bounds
@@ -78,6 +85,7 @@ class Result:
     analytic: float | None
     verified: str
     warnings: tuple[str, ...]
+    symmetry: Symmetry | None = None
 
     @property
     def time(self) -> float:
@@ -138,28 +146,59 @@ def run(
     """
     if isinstance(scenario, str | Path):
         scenario = load(Path(scenario))
-    tell = report or _silent
+    tell = report or silent
     tell("build", 0, 1)
+    how = scenario.verify if verify is None else None if verify else "no"
+    with placed(scenario.source, "collective"):
+        symmetry = find_symmetry(scenario)
+    if symmetry is not None:
+        return _run_one_rank(scenario, symmetry, how, tell)
     topology = build_topology(scenario)
-    schedule = _schedule(scenario, topology, allow_code=allow_code)
+    schedule = schedule_of(scenario, topology, topology.ranks, allow_code=allow_code)
     if scenario.reduction is not None:
-        with _placed(scenario):
+        with placed(scenario.source):
             scenario.reduction.rates(topology.ranks)
-    proven = scenario.verify == "full" if verify is None else verify
-    if proven:
-        tell("prove", 0, 1)
-        _prove(scenario, schedule)
+    tell("prove", 0, 1)
+    verified = prove_of(scenario, schedule, how)
     tell("plan", 0, 1)
-    with _placed(scenario):
+    with placed(scenario.source):
         place = placement(schedule, topology, scenario.network)
         network = replace(scenario.network, placement=tuple(place.tolist()))
         plan = lower(schedule, topology, network, scenario.reduction, scenario.delay)
         timeline = run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
     tell("judge", 0, 1)
-    return _judge(scenario, topology, schedule, place, timeline, "full" if proven else "no")
+    return _judge(scenario, topology, schedule, place, timeline, verified)
 
 
-def build_topology(scenario: Scenario | PlanScenario) -> Topology:
+def _run_one_rank(scenario: Scenario, symmetry: Symmetry, how: Verify | None, tell: Report) -> Result:
+    """Run rank 0's part, which stands for everybody's."""
+    one, seen = symmetry.one, symmetry.seen
+    tell("prove", 0, 1)
+    if how != "no":
+        symmetry.prove(scenario)
+    tell("plan", 0, 1)
+    with placed(scenario.source):
+        plan = lower_one(one, seen, scenario.network, scenario.reduction)
+        timeline = run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
+    tell("judge", 0, 1)
+    around = seen.around_rank_0()
+    return Result(
+        scenario=scenario,
+        topology=around,
+        schedule=one.schedule,
+        placement=range(one.ranks),
+        timeline=timeline,
+        counts=count_by_symmetry(one),
+        bounds=symmetry.bounds(scenario),
+        congestion_factor=symmetric_congestion(one, seen),
+        analytic=symmetry.analytic(scenario),
+        verified="no" if how == "no" else "symmetry",
+        warnings=(*cautions(scenario, around, timeline), symmetry.caution()),
+        symmetry=symmetry,
+    )
+
+
+def build_topology(scenario: Scenario | TogetherScenario | PlanScenario) -> Topology:
     """Topology of a scenario, or of a plan that has one.
 
     Raises
@@ -170,50 +209,45 @@ def build_topology(scenario: Scenario | PlanScenario) -> Topology:
     choice = scenario.topology
     if choice is None:
         raise ScenarioErrors([scenario.source.error('missing key "topology"')])
-    with _placed(scenario, "topology"):
+    with placed(scenario.source, "topology"):
         return override(TOPOLOGIES[choice.kind](**choice.parameters), choice.overrides)
 
 
-def _schedule(scenario: Scenario, topology: Topology, *, allow_code: bool) -> Schedule:
+def schedule_of(scenario: Scenario, topology: Topology, ranks: int, *, allow_code: bool) -> Schedule:
+    """Schedule of a scenario's collective among `ranks` of the topology's ranks.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be built; names the place in the file.
+    """
     choice = scenario.collective
-    with _placed(scenario, "collective"):
+    with placed(scenario.source, "collective"):
         if choice.own is not None:
-            return own_schedule(scenario, topology.ranks, allow_code=allow_code)
+            return own_schedule(scenario, ranks, allow_code=allow_code)
         options = options_on(scenario, topology)
-        return build(choice.algorithm, choice.kind, topology.ranks, choice.size, **options)
+        return build(choice.algorithm, choice.kind, ranks, choice.size, **options)
 
 
-def _prove(scenario: Scenario, schedule: Schedule) -> None:
+def prove_of(scenario: Scenario, schedule: Schedule, how: Verify | None, what: str = "the proof") -> str:
+    """Prove a scenario's schedule; how it was proven.
+
+    Raises
+    ------
+    ProofError
+        If it does not compute the collective; names the file.
+    """
     try:
-        prove(schedule)
+        return proof.verify(schedule, how)
     except ProofError as error:
-        message = f"{scenario.source.file}: the proof failed: {error.message}"
+        message = f"{scenario.source.file}: {what} failed: {error.message}"
         raise ProofError(message, step=error.step, rank=error.rank, chunk=error.chunk) from None
+    except ScheduleError as error:
+        raise ScenarioErrors([scenario.source.error(error.message, error.at)]) from None
 
 
-def _silent(_stage: str, _done: int, _total: int) -> None:
+def silent(_stage: str, _done: int, _total: int) -> None:
     """Report nothing."""
-
-
-@contextmanager
-def _placed(scenario: Scenario | PlanScenario, *block: str) -> Iterator[None]:
-    """Give an error its place in the scenario's file."""
-    try:
-        yield
-    except CollsimError as error:
-        if isinstance(error, ScenarioErrors):
-            raise
-        at = (*block, *error.at) if block else _blame(error)
-        # a rank that is not there is wrong as a key, not for its delay or its reducer
-        as_key = at[:1] == ("delay",) or at[:2] == ("reduction", "ranks")
-        raise ScenarioErrors([scenario.source.error(error.message, at, key=as_key)]) from None
-
-
-def _blame(error: CollsimError) -> tuple[str | int, ...]:
-    """Path in the file of what made the parts not fit each other."""
-    if error.at and error.at[0] in ("placement", "direct_links_only"):
-        return ("network", *error.at)
-    return error.at or ("topology" if isinstance(error, TopologyError) else "collective",)
 
 
 def _judge(
@@ -225,16 +259,6 @@ def _judge(
     verified: str,
 ) -> Result:
     counts = count(schedule)
-    reduction = scenario.reduction
-    bounds = lower_bounds(
-        schedule.collective,
-        topology,
-        model=scenario.network.model,
-        # work can be shared, so what bounds it is the sum of all reducers
-        reduction=float(reduction.rates(topology.ranks).mean()) if reduction else None,
-        placement=place,
-        messages=counts.messages_max,
-    )
     return Result(
         scenario=scenario,
         topology=topology,
@@ -242,44 +266,9 @@ def _judge(
         placement=tuple(place.tolist()),
         timeline=timeline,
         counts=counts,
-        bounds=bounds,
+        bounds=bounds_on(scenario, topology, schedule, place, counts.messages_max),
         congestion_factor=congestion_factor(schedule, topology, place),
-        analytic=_analytic(scenario, topology, place),
+        analytic=analytic(scenario, topology, place),
         verified=verified,
-        warnings=tuple(_warnings(scenario, topology, timeline)),
+        warnings=tuple(cautions(scenario, topology, timeline)),
     )
-
-
-def _analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) -> float | None:
-    """The closed form, priced with the topology's alpha and beta along each dimension."""
-    choice, reduction = scenario.collective, scenario.reduction
-    if choice.own is not None:
-        return None
-    network = scenario.network
-    if network.model == "packet" or network.endpoint is not None:
-        return None
-    options = options_on(scenario, topology)
-    if reduction is not None and len(set(reduction.rates(topology.ranks).tolist())) > 1:
-        return None
-    reducer = (reduction.bandwidth if reduction else None, reduction.mode if reduction else "after")
-    if not ALGORITHMS[choice.algorithm].ideal:
-        return None
-    if ALGORITHMS[choice.algorithm].ideal == "switch":
-        priced = link_platforms(topology, *reducer)
-    else:
-        dims = dimensions(choice.algorithm, topology.ranks, options)
-        priced = platforms(topology, dims, network.model, *reducer, place)
-    if priced is None:
-        return None
-    turns = rounds(choice.algorithm, choice.kind, topology.ranks, choice.size, **options)
-    return None if turns is None else float(closed_form(turns, priced))
-
-
-def _warnings(scenario: Scenario, topology: Topology, timeline: Timeline) -> Iterator[str]:
-    if timeline.engine == "simpy" and wants_compiled(timeline.plan, scenario.engine):
-        yield "numba is not installed, so that the plan ran on SimPy: the same times, but slower"
-    if scenario.network.model == "store_and_forward" and len(topology.nodes) > topology.ranks:
-        yield (
-            "under store_and_forward every switch on the way stores the whole message before it sends it on, "
-            "so that a crossbar costs double; switches as they are built work under cut_through"
-        )

@@ -28,6 +28,7 @@ WORDS = {
     "value",
     "transfers",
     "formula",
+    "group",
     "keeps order",
     "source",
     "proof",
@@ -62,7 +63,7 @@ def result_table(result: Result) -> Table:
             "sent by a rank, by all",
             f"{format_bytes(counts.bytes_sent_max)}, {format_bytes(counts.bytes_sent_total)}",
         ),
-        ("congestion factor", _number(result.congestion_factor, "{:.4g} M")),
+        ("congestion factor", number_text(result.congestion_factor, "{:.4g} M")),
         ("time", format_time(result.time)),
         ("closed form", NOTHING if result.analytic is None else format_time(result.analytic)),
         ("bounds: latency, bandwidth", f"{format_time(bounds.latency)}, {format_time(bounds.bandwidth)}"),
@@ -70,8 +71,8 @@ def result_table(result: Result) -> Table:
             "bounds: reduction, textbook latency",
             f"{format_time(bounds.reduction)}, {format_time(bounds.textbook_latency)}",
         ),
-        ("time / best bound", _number(result.gap, "{:.4g}")),
-        ("algbw, busbw", f"{_rate(result.algbw)}, {_rate(result.busbw)}"),
+        ("time / best bound", number_text(result.gap, "{:.4g}")),
+        ("algbw, busbw", f"{rate_text(result.algbw)}, {rate_text(result.busbw)}"),
         ("proof", result.verified),
     )
     for row in rows:
@@ -110,7 +111,7 @@ def _figures(result: Result) -> dict[str, str]:
         "time": format_time(result.time),
         "closed form": NOTHING if result.analytic is None else format_time(result.analytic),
         "bound": format_time(result.bounds.best),
-        "gap": _number(result.gap, "{:.3f}"),
+        "gap": number_text(result.gap, "{:.3f}"),
         "proof": result.verified,
     }
 
@@ -120,11 +121,13 @@ def _algorithm(result: Result) -> str:
     return result.schedule.algorithm + fallback
 
 
-def _number(value: float | None, form: str) -> str:
+def number_text(value: float | None, form: str) -> str:
+    """A number in some form, or a dash where there is none."""
     return NOTHING if value is None else form.format(value)
 
 
-def _rate(value: float | None) -> str:
+def rate_text(value: float | None) -> str:
+    """Bytes/s, or a dash where there are none."""
     return NOTHING if value is None else format_bandwidth(value)
 
 

@@ -25,13 +25,14 @@ from topologies.clock import FEMTOSECONDS
 if TYPE_CHECKING:
     from simulator.scenario.plan_run import PlanResult
     from simulator.scenario.run import Result
+    from simulator.scenario.together_result import TogetherResult
 
 BOM: Final = b"\xef\xbb\xbf"
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 _QUANTITY: Final = re.compile(r"\s*(?P<number>[-+.0-9eE]*[.0-9])\s*(?P<unit>\S*)")
 QUANTITIES: Final[Mapping[str, tuple[Kind, int]]] = MappingProxyType(
     {
-        "time": ("time", FEMTOSECONDS),
+        **dict.fromkeys(("time", "start", "finish", "alone"), ("time", FEMTOSECONDS)),
         **{f"{part}_max": ("bytes", 1) for part in ("memory", "states", "activations", "cache")},
     }
 )
@@ -50,14 +51,14 @@ class Edit:
     text: str
 
 
-def update(result: Result | PlanResult, mismatches: Sequence[Mismatch]) -> int:
+def update(result: Result | TogetherResult | PlanResult, mismatches: Sequence[Mismatch]) -> int:
     """Write what the result is into its scenario's file, where something else is expected.
 
     A tolerance or a limit that is not kept is no value: it stays as it is.
 
     Parameters
     ----------
-    result : Result or PlanResult
+    result : Result, TogetherResult or PlanResult
         Of a scenario that was loaded from a file.
     mismatches : sequence of Mismatch
         What `check` said of it.
@@ -95,7 +96,7 @@ def update(result: Result | PlanResult, mismatches: Sequence[Mismatch]) -> int:
     return len(edits)
 
 
-def _edit(result: Result | PlanResult, text: str, wrong: Mismatch) -> Edit:
+def _edit(result: Result | TogetherResult | PlanResult, text: str, wrong: Mismatch) -> Edit:
     """What to replace, and by what."""
     source = result.scenario.source
     node = source.find(wrong.at)
@@ -115,9 +116,11 @@ def _edit(result: Result | PlanResult, text: str, wrong: Mismatch) -> Edit:
             f"{wrong.key}: a value with escapes or over several lines cannot be updated; write it plainly"
         )
         raise ScenarioErrors([source.error(message, wrong.at)])
-    if wrong.key not in QUANTITIES or not isinstance(wrong.today, int):
+    *_, block, key = wrong.at
+    what = str(block if key == "value" else key)
+    if what not in QUANTITIES or not isinstance(wrong.today, int):
         return Edit(start, stop, str(wrong.today))
-    kind, parts = QUANTITIES[wrong.key]
+    kind, parts = QUANTITIES[what]
     match = _QUANTITY.fullmatch(node.text)
     if match is None:
         raise ScenarioErrors([source.error(f"{wrong.key}: has no unit that can be kept", wrong.at)])

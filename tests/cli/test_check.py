@@ -172,13 +172,12 @@ def test_junit_report(
 
 
 def test_junit_report_of_a_failed_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import simulator.scenario.run
     from algorithms.errors import ProofError
 
     def fail(_schedule: object) -> None:
         raise ProofError("step 3: rank 1 sends nothing")
 
-    monkeypatch.setattr(simulator.scenario.run, "prove", fail)
+    monkeypatch.setattr("algorithms.proof.prove", fail)
     report = tmp_path / "report.xml"
     assert collsim("check", write(tmp_path / "ring.yaml", RING), "--junit", report) == 1
     assert 'type="proof"' in report.read_text("utf-8")

@@ -18,13 +18,16 @@ from numpy.typing import NDArray
 
 from algorithms.registry import build
 from algorithms.schedule import Schedule
+from plots import bars as charts
 from plots import markers as lines_of
 from plots.density import coverage, density
 from plots.lanes import HIDDEN, by_rank, by_resource, packed
 from plots.style import save
 from plots.timeline import Marker, timeline_figure
+from simulator.engine.analysis import link_use
+from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower
-from simulator.engine.network import Network, Reduction
+from simulator.engine.network import Endpoint, Network, Reduction
 from simulator.engine.simpy_engine import run_simpy
 from simulator.engine.timeline import Timeline
 from topologies import (
@@ -137,6 +140,19 @@ def test_lanes_of_ranks() -> None:
     assert {f"rank {i}" for i in range(8)} <= set(texts(figure))
     # a link is shown at both its ends
     assert (bars(figure, "transfer"), bars(figure, "reduction")) == (112, 56)
+
+
+def test_lanes_of_what_a_message_costs_its_ranks() -> None:
+    one = build("direct", "send_recv", 8, 2**20, root=0, peer=1)
+    table = run(one, EIGHT, Network(endpoint=Endpoint(1e-6, 1e-6)), None)
+    figure = timeline_figure(*table, title="")
+    own = ["rank 0 processor", "rank 1 processor", "rank 0 send port", "rank 1 receive port"]
+    assert names(figure.axes[0]) == ["0->1", *own]
+    assert (bars(figure, "processor"), bars(figure, "port")) == (2, 2)
+    assert kinds(figure) == ["transfer", "latency", "processor", "port"]
+    # of a rank's ports its links tell
+    figure = timeline_figure(*table, title="", lanes="ranks")
+    assert names(figure.axes[0]) == ["processor", "sends", "processor", "receives"]
 
 
 def test_links_that_share_a_lane_share_its_height() -> None:
@@ -331,12 +347,24 @@ def test_coverage_is_what_a_loop_counts() -> None:
     rng = np.random.default_rng(7)
     start = rng.uniform(0, 20, 200)
     stop = np.minimum(start + rng.uniform(0, 6, 200), 20)
-    row = rng.integers(0, 3, 200)
+    row, weight = rng.integers(0, 3, 200), rng.uniform(0, 1, 200)
     expected = np.zeros((3, 20))
-    for r, a, b in zip(row, start, stop, strict=True):
+    for r, a, b, w in zip(row, start, stop, weight, strict=True):
         for k in range(20):
-            expected[r, k] += max(0.0, min(b, k + 1) - max(a, k))
-    np.testing.assert_allclose(coverage(row, start, stop, (3, 20)), expected, atol=1e-9)
+            expected[r, k] += w * max(0.0, min(b, k + 1) - max(a, k))
+    np.testing.assert_allclose(coverage(row, start, stop, (3, 20), weight), expected, atol=1e-9)
+
+
+def test_a_link_that_is_shared_is_as_busy_as_its_bytes() -> None:
+    # two flows a link, half of it each from their start to their end
+    schedule, topology = build("direct", "all_to_all", 3, 3 * 2**20), crossbar(3, 64e9, 1e-6)
+    timeline = run_plan(lower(schedule, topology, Network(model="fair_share")))
+    picture = density(timeline, by_resource(timeline.plan, topology), timeline.time, bins=37)
+    busy = (picture.busy * picture.resources[:, None]).sum() * timeline.time / 37
+    assert busy == pytest.approx(float(link_use(timeline, schedule).busy.sum()), rel=1e-6)
+    # nobody queues: the latencies are over when a flow comes
+    chart = charts.bars(timeline, schedule.step, topology, by_resource(timeline.plan, topology), 1.0)
+    assert chart.arrival.tolist() == timeline.grant.tolist()
 
 
 def test_a_quarter_of_a_million_hops_are_no_matter() -> None:

@@ -13,8 +13,19 @@ from simulator.scenario.library import PREFIX, expand, library_folder, library_n
 from simulator.scenario.load import load, loads
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.run import run
+from simulator.scenario.run_any import run_any
 
-THEMES = {"first-walk", "llm", "machines", "seed1", "stragglers", "topologies"}
+THEMES = {
+    "first-walk",
+    "llm",
+    "machines",
+    "network-models",
+    "routing",
+    "seed1",
+    "stragglers",
+    "together",
+    "topologies",
+}
 
 
 def file(name: str) -> Path:
@@ -33,7 +44,7 @@ def test_scenario_says_what_it_shows_and_is_what_it_expects(name: str) -> None:
     text = file(name).read_text("utf-8")
     assert text.startswith("# ")
     assert "expect:" in text
-    outcome = hold(file(name), run)
+    outcome = hold(file(name), run_any)
     assert outcome.fine, outcome.lines
 
 
@@ -58,6 +69,13 @@ def test_what_the_first_seed_compares() -> None:
     assert time("seed1/four-levels-flat") > 10 * time("seed1/four-levels-hierarchical")
     tensor = load(file("seed1/llm-tensor-parallel")).expect.bytes_sent_max
     assert tensor == 2 * (load(file("seed1/llm-sequence-parallel")).expect.bytes_sent_max or 0)
+
+
+def test_what_routing_is_worth() -> None:
+    """Flows that keep apart, are sprayed or go round beat those that meet, alike in all but their routing."""
+    assert time("routing/static-leaf-spine") < time("routing/ecmp-leaf-spine")
+    assert time("routing/one-flow-spray") < time("routing/one-flow-ecmp") / 2
+    assert time("routing/dragonfly-valiant") < 0.6 * time("routing/dragonfly-shortest")
 
 
 def test_a_constraint_on_n_may_be_an_error() -> None:
@@ -104,7 +122,11 @@ def test_paths_folders_names_and_themes_are_files(tmp_path: Path) -> None:
     [
         ("library:first-walk/ring-reduce-scater-8", 'did you mean "first-walk/ring-reduce-scatter-8"'),
         ("library:presets/dgx-1", "no scenario"),
-        ("library:", "its themes are catalogue, first-walk, llm, machines, seed1, stragglers, topologies"),
+        (
+            "library:",
+            "its themes are catalogue, first-walk, llm, machines, network-models, routing, seed1, "
+            "stragglers, together, topologies",
+        ),
         (str(library_folder() / "presets"), "holds presets"),
     ],
 )

@@ -121,10 +121,10 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("whole number twice as a key", GOOD + "delay: {1: 1 us, 1.0: 2 us}\n", ['3:18: the key "1.0" is given twice; first at 3:9']),
     # keys
     ("no topology", GATHER, ['1:1: missing key "topology" in the scenario']),
-    ("no collective", RING, ['1:1: missing key "collective" in the scenario']),
+    ("no collective", RING, ['1:1: missing key "collective", or "collectives", in the scenario']),
     ("unknown key", GOOD + "engin: auto\n", ['3:1: unknown key "engin" in the scenario; did you mean "engine"?']),
     ("far key", GOOD + "zzz: 1\n", ['3:1: unknown key "zzz" in the scenario; expected name, topology, collective']),
-    ("later key", GOOD + "symmetry: auto\n", ['3:1: unknown key "symmetry" in the scenario; expected name']),
+    ("later key", GOOD + "failures: none\n", ['3:1: unknown key "failures" in the scenario; expected name']),
     ("long key", GOOD + f"? {'k' * 5000}\n: 1\n", [f'3:3: unknown key "{"k" * 60}..." in the scenario']),
     (
         "misspelt bandwidth",
@@ -265,7 +265,7 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
     ("tolerance in words", GOOD + "expect: {analytic: {rel: small}}\n", ['3:26: expect.analytic.rel: found the text "small", expected a number']),
     ("bare tolerance", GOOD + "expect: {analytic: 1e-9}\n", ["3:20: expect.analytic: found the number 1e-9, expected a mapping of rel, abs"]),
     ("congestion in words", GOOD + "expect: {congestion_factor: low}\n", ['3:29: expect.congestion_factor: found the text "low", expected a number']),
-    ("verified", GOOD + "expect: {verified: yes}\n", ['3:20: expect.verified: found the text "yes", expected full or no']),
+    ("verified", GOOD + "expect: {verified: yes}\n", ['3:20: expect.verified: found the text "yes", expected full, symmetry, sampled or no']),
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from topologies import Tier, Topology, crossbar, dragonfly, fat_tree, leaf_spine, rails, routes
 from topologies.measures import measure
-from topologies.routing import distances
+from topologies.ways import distances
 
 HOST = 64e9
 

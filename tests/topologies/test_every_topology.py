@@ -12,7 +12,7 @@ import pytest
 from tests.topologies.topology_examples import EXAMPLES
 from topologies import TOPOLOGIES, Topology, routes
 from topologies.measures import measure
-from topologies.routing import distances
+from topologies.ways import distances
 
 CASES = [
     pytest.param(kind, arguments, id=f"{kind}-{i}")

@@ -23,7 +23,7 @@ from topologies import (
     route,
     routes,
 )
-from topologies.routing import distances
+from topologies.ways import distances
 
 
 def stops(topology: Topology, src: int, dst: int) -> list[int]:

@@ -1,0 +1,47 @@
+"""Errors of the rooms below, at their place in a scenario's file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from simulator.scenario.errors import ScenarioErrors
+from topologies.errors import CollsimError, TopologyError
+
+if TYPE_CHECKING:
+    from simulator.scenario.source import Source
+
+
+@contextmanager
+def placed(source: Source, *block: str | int) -> Iterator[None]:
+    """Give an error its place in a scenario's file.
+
+    Parameters
+    ----------
+    source : Source
+    *block : str or int
+        Path of the block that its own path is below; by default it says which block by itself.
+
+    Raises
+    ------
+    ScenarioErrors
+    """
+    try:
+        yield
+    except CollsimError as error:
+        if isinstance(error, ScenarioErrors):
+            raise
+        at = (*block, *error.at) if block else _blame(error)
+        # a rank that is not there is wrong as a key, not for its delay or its reducer
+        as_key = at[:1] == ("delay",) or at[:2] == ("reduction", "ranks")
+        raise ScenarioErrors([source.error(error.message, at, key=as_key)]) from None
+
+
+def _blame(error: CollsimError) -> tuple[str | int, ...]:
+    """Path in the file of what made the parts not fit each other."""
+    if error.at and error.at[0] in ("placement", "direct_links_only", "routes", "buffers"):
+        return ("network", *error.at)
+    if error.at and error.at[0] == "ranks":
+        return ("collective", *error.at)
+    return error.at or ("topology" if isinstance(error, TopologyError) else "collective",)

@@ -1,0 +1,114 @@
+"""The block `collective`: which keys it has, by what it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal
+
+from pydantic_core import CoreSchema
+
+from simulator.scenario.fields import Parameter, Words, parameters_of
+from simulator.scenario.inline import NAME
+from simulator.scenario.misfits import Way, all_options, way_of
+from simulator.scenario.models import Code, CollectiveChoice
+from simulator.scenario.source import Block, Source
+from topologies.quantities import Bytes, Count, Whole
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What decides which keys there are.
+
+    Attributes
+    ----------
+    algorithm : str or None
+        Its name, where it is a known word.
+    way : {'catalogue', 'code', 'steps'}
+        Where its steps come from.
+    needs_size : bool
+        Whether M must be written: a barrier has none, and `sizes` tell it.
+    """
+
+    algorithm: str | None
+    way: Way
+    needs_size: bool
+
+
+def asked_of(source: Source) -> Asked:
+    """What a scenario's block `collective` asks for."""
+    from algorithms.registry import ALGORITHMS
+
+    algorithm = source.word(("collective", "algorithm"))
+    known = algorithm if algorithm in ALGORITHMS else None
+    return Asked(known, way_of(source), _needs_size(source))
+
+
+def _needs_size(source: Source) -> bool:
+    block = source.find(("collective",))
+    tells = isinstance(block, Block) and "sizes" in block.entries
+    return not tells and source.word(("collective", "kind")) != "barrier"
+
+
+def collective_keys(
+    asked: Asked,
+) -> tuple[dict[str, Parameter | CoreSchema], Callable[..., CollectiveChoice]]:
+    """Keys of the block `collective`, and what is made of their values."""
+    from algorithms.collective import COLLECTIVES
+    from algorithms.registry import ALGORITHMS
+
+    keys: dict[str, Parameter | CoreSchema] = {
+        "kind": Parameter(Annotated[str, Words(tuple(COLLECTIVES))], required=True),
+        "algorithm": Parameter(Annotated[str, Words(tuple(ALGORITHMS))], required=asked.way == "catalogue"),
+        # read by read_steps, with their places
+        "steps": Parameter(Any, required=False),
+        "size": Parameter(Bytes, required=asked.needs_size),
+        **{option: Parameter(annotation, required=False) for option, annotation in COMMON_OPTIONS.items()},
+    }
+    if asked.way != "catalogue":
+        keys |= {"blocks": Parameter(Count, required=False)}
+        if asked.way == "code":
+            keys |= {"algorithm": Parameter(Code, required=True)}
+        return keys, _own
+    # an option of another algorithm is refused by misfits, whatever it holds
+    keys |= {option: Parameter(Any, required=False) for option in all_options()}
+    if asked.algorithm is not None:
+        keys |= options_of(asked.algorithm)
+    return keys, _chosen
+
+
+def _chosen(kind: str, algorithm: str, size: int = 0, **options: Any) -> CollectiveChoice:
+    return CollectiveChoice(kind, algorithm, size, options)
+
+
+def _own(
+    kind: str, algorithm: Code | None = None, size: int = 0, blocks: int | None = None, **options: Any
+) -> CollectiveChoice:
+    options.pop("steps", None)
+    name = NAME if algorithm is None else algorithm.function
+    return CollectiveChoice(kind, name, size, options, algorithm, blocks)
+
+
+def options_of(name: str) -> dict[str, Parameter]:
+    """Give the options that an algorithm takes, as keys of the block `collective`.
+
+    Examples
+    --------
+    >>> options_of("ring")
+    {'first_chunk': Parameter(annotation=<class 'int'>, required=False)}
+    """
+    from algorithms.registry import ALGORITHMS
+
+    # what the catalogue itself reads, or could not name in a builder's signature
+    known = parameters_of(ALGORITHMS[name].build) | {
+        "non_power_of_two": Parameter(Literal["fold", "hybrid", "error"], required=False),
+        "algorithms": Parameter(Sequence[Annotated[str, Words(tuple(ALGORITHMS))]], required=False),
+    }
+    return {option: known[option] for option in ALGORITHMS[name].options}
+
+
+COMMON_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType(
+    {"root": Whole, "peer": Whole, "segments": Count, "sizes": Sequence[Bytes | Sequence[Bytes]]}
+)
+"""Options of every algorithm, where the collective has them."""

@@ -1,0 +1,69 @@
+"""What results have in common as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from topologies.clock import to_seconds
+
+if TYPE_CHECKING:
+    from algorithms.bounds import Bounds
+    from simulator.engine.analysis import LinkUse
+    from topologies.topology import Topology
+
+BUSIEST: Final = 10
+"""Links that a result names."""
+
+
+def number(value: float | None) -> float | None:
+    """The value, or None where it is not a number."""
+    return value if value is not None and isfinite(value) else None
+
+
+def levels_object(topology: Topology, use: LinkUse, times: int = 1) -> list[dict[str, Any]]:
+    """Use of the links of every level, where each stands for so many."""
+    return [
+        {
+            "name": name,
+            "bytes": times * sum(use.bytes[topology.links.level == level].tolist()),
+            "busy": to_seconds(times * sum(use.busy[topology.links.level == level].tolist())),
+        }
+        for level, name in enumerate(topology.levels)
+    ]
+
+
+def busiest(topology: Topology, use: LinkUse) -> list[tuple[Hashable, Hashable, int]]:
+    """Ends and numbers of the busiest links, and of equally busy ones the first."""
+    order, links = np.argsort(-use.busy, kind="stable")[:BUSIEST].tolist(), topology.links
+    return [(topology.nodes[links.src[link]], topology.nodes[links.dst[link]], link) for link in order]
+
+
+def links_object(
+    topology: Topology, use: LinkUse, named: Iterable[tuple[Hashable, Hashable, int]] | None = None
+) -> list[dict[str, Any]]:
+    """Use of some links, each with its ends and number; by default of the busiest."""
+    return [
+        {
+            "src": src,
+            "dst": dst,
+            "level": topology.levels[topology.links.level[link]],
+            "bytes": int(use.bytes[link]),
+            "busy": to_seconds(int(use.busy[link])),
+        }
+        for src, dst, link in (busiest(topology, use) if named is None else named)
+    ]
+
+
+def bounds_object(bounds: Bounds) -> dict[str, float]:
+    """Lower bounds, s."""
+    return {
+        "latency": bounds.latency,
+        "textbook_latency": bounds.textbook_latency,
+        "bandwidth": bounds.bandwidth,
+        "reduction": bounds.reduction,
+        "best": bounds.best,
+    }

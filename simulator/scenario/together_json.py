@@ -1,0 +1,79 @@
+"""A result of several collectives as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulator.engine.analysis import use_of
+from simulator.scenario.result_parts import bounds_object, levels_object, links_object, number
+from topologies.clock import to_seconds
+
+if TYPE_CHECKING:
+    from simulator.scenario.together_result import BackgroundResult, MemberResult, TogetherResult
+
+
+def together_object(result: TogetherResult) -> dict[str, Any]:
+    """A result's fields: times in s, sizes in bytes, None for what is not a number."""
+    scenario = result.scenario
+    use = use_of(result.timeline, result.together.carried)
+    return {
+        "scenario": scenario.name,
+        "engine": result.timeline.engine,
+        "model": scenario.network.model,
+        "sync": scenario.network.sync,
+        "ranks": result.topology.ranks,
+        "time": result.time,
+        "verified": result.verified,
+        "collectives": [_member(member) for member in result.members],
+        "background": [_background(stream) for stream in result.background],
+        "levels": levels_object(result.topology, use),
+        "links": links_object(result.topology, use),
+    }
+
+
+def _member(member: MemberResult) -> dict[str, Any]:
+    counts, schedule = member.counts, member.schedule
+    return {
+        "name": member.name,
+        "kind": schedule.collective.kind,
+        "algorithm": schedule.algorithm,
+        "fallback": schedule.fallback,
+        "ranks": list(member.ranks),
+        "size": schedule.collective.size,
+        "steps": counts.steps,
+        "depth": counts.depth,
+        "transfers": counts.transfers,
+        "bytes_sent_max": counts.bytes_sent_max,
+        "bytes_sent_total": counts.bytes_sent_total,
+        "bytes_reduced_max": counts.bytes_reduced_max,
+        "staged": counts.staged,
+        "congestion_factor": number(member.congestion_factor),
+        "start": to_seconds(member.start),
+        "finish": to_seconds(member.finish),
+        "time": member.time,
+        "alone": member.alone,
+        "slowdown": number(member.slowdown),
+        "analytic": number(member.analytic),
+        "bounds": bounds_object(member.bounds),
+        "gap": number(member.gap),
+        "algbw": number(member.algbw),
+        "busbw": number(member.busbw),
+        "verified": member.verified,
+    }
+
+
+def _background(stream: BackgroundResult) -> dict[str, Any]:
+    what = stream.background
+    return {
+        "src": what.src,
+        "dst": what.dst,
+        "size": what.size,
+        "start": what.start,
+        "every": what.every,
+        "times": what.times,
+        "finish": to_seconds(stream.finish),
+        "time": stream.time,
+        "time_max": stream.longest,
+        "alone": stream.alone,
+        "slowdown": number(stream.slowdown),
+    }

@@ -1,0 +1,37 @@
+"""The timeline of several collectives as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from simulator.scenario.result import HEADER, hop_rows, transfer_columns
+
+if TYPE_CHECKING:
+    from simulator.engine.jobs import Job
+    from simulator.scenario.together_result import TogetherResult
+
+TOGETHER_HEADER: Final[tuple[str, ...]] = ("collective", *HEADER)
+
+
+def together_rows(result: TogetherResult) -> Iterator[tuple[Any, ...]]:
+    """A row a hop, under `TOGETHER_HEADER`; sources and destinations are the topology's ranks."""
+    jobs, plan, names = result.together.jobs, result.together.plan, result.names
+    first, row = result.together.first, result.together.row.tolist()
+
+    def about(operation: int) -> tuple[Any, ...]:
+        which = int(np.searchsorted(first, operation, side="right")) - 1
+        job, transfer = jobs[which], int(plan.transfer[operation])
+        if transfer < 0:
+            return names[which], operation, *transfer_columns(job.schedule, transfer)
+        step, channel, src, dst, chunks = transfer_columns(job.schedule, transfer - row[which])
+        return names[which], operation, step, channel, _node(job, src), _node(job, dst), chunks
+
+    return hop_rows(result.timeline, result.topology, about)
+
+
+def _node(job: Job, node: int) -> int:
+    """The topology's number of a rank of a job, or of a switch, which has that of the topology already."""
+    return int(job.place[node]) if node < len(job.place) else node
