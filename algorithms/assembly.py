@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from algorithms.errors import ScheduleError
-from algorithms.sampling import MOST_MOVES, sampled
-from algorithms.schedule import REDUCE, Chunks, Lists, Ranges, Schedule, Step, expand
+from algorithms.sampling import sampled
+from algorithms.schedule import (
+    MOST_MOVES,
+    REDUCE,
+    Chunks,
+    Lists,
+    Ranges,
+    Schedule,
+    Step,
+    check_moves,
+    expand,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.collective import Collective
-
-
-def check_moves(moves: int) -> None:
-    """Refuse a schedule of so many chunk moves before it is built.
-
-    Raises
-    ------
-    ScheduleError
-    """
-    if moves > MOST_MOVES:
-        raise ScheduleError(f"the schedule would move {moves:,} chunks; at most {MOST_MOVES:,} fit")
 
 
 def assemble(
@@ -239,8 +238,16 @@ def _check_chunks(schedule: Schedule) -> None:
     if wrong.any():
         row = int(np.argmax(wrong))
         step = int(schedule.step[row])
-        chunk = next(int(c) for c in schedule.chunks(row) if not 0 <= c < chunks)
+        chunk = _first_foreign(schedule, row)
         raise ScheduleError(f"step {step}: there is no chunk {chunk}", step=step, chunk=chunk)
+
+
+def _first_foreign(schedule: Schedule, row: int) -> int:
+    """The first chunk of a transfer that the collective does not have."""
+    first, chunks = int(schedule.first[row]), schedule.collective.chunks
+    if schedule.index is None:
+        return first if first < 0 else max(first, chunks)
+    return next(int(chunk) for chunk in schedule.chunks(row) if not 0 <= chunk < chunks)
 
 
 def _check_modes(schedule: Schedule) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from algorithms.collective import EVERY
 from algorithms.errors import ProofError, ScheduleError
-from algorithms.sampling import MOST_MOVES, moves_of, restricted, sample_of
-from algorithms.schedule import REDUCE
+from algorithms.sampling import moves_of, restricted, sample_of
+from algorithms.schedule import MOST_MOVES, REDUCE
 from topologies.loops import fast
 
 if TYPE_CHECKING:

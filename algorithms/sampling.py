@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from algorithms.schedule import MOST_MOVES
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.schedule import Schedule
-
-MOST_MOVES: Final = 1 << 26
-"""Moves of single chunks, over all transfers, up to which all are looked at: about 4 GB of columns."""
 
 SAMPLE: Final = 64
 """Chunks that stand for the others."""

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from algorithms.errors import ScheduleError
 from topologies.loops import WORTH_LOADING, fast, numba_is_here
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from algorithms.collective import Collective
+
+MOST_MOVES: Final = 1 << 26
+"""Moves of single chunks, over all transfers, that can be looked at one by one: about 4 GB of columns."""
 
 COPY: Final = 0
 REDUCE: Final = 1
@@ -135,12 +139,30 @@ class Schedule:
         return self.index[first:stop]
 
     def moves(self, start: int = 0, stop: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows start..stop taken apart into single chunks: (row, chunk) of each."""
+        """Rows start..stop taken apart into single chunks: (row, chunk) of each.
+
+        Raises
+        ------
+        ScheduleError
+            If there are too many.
+        """
         stop = len(self) if stop is None else stop
         first, count = self.first[start:stop], self.count[start:stop]
+        check_moves(int(count.sum(dtype=np.int64)))
         row, at = (np.arange(stop - start), first) if (count == 1).all() else expand(first, count)
         chunk = at if self.index is None else self.index[at]
         return row.astype(np.int64) + start, chunk.astype(np.int64)
+
+
+def check_moves(moves: int) -> None:
+    """Refuse so many moves of single chunks, before they are written down.
+
+    Raises
+    ------
+    ScheduleError
+    """
+    if moves > MOST_MOVES:
+        raise ScheduleError(f"the schedule would move {moves:,} chunks; at most {MOST_MOVES:,} fit")
 
 
 def expand(

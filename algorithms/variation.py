@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from algorithms.assembly import check_moves, settled
+from algorithms.assembly import settled
 from algorithms.collective import EVERY, KINDS, Collective
 from algorithms.compose import on
 from algorithms.errors import ScheduleError
-from algorithms.schedule import Lists, Schedule
+from algorithms.schedule import Lists, Schedule, check_moves
 
 MOST_CHANNELS: Final = 1 << 15
 """Channels that a schedule may have."""

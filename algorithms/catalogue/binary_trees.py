@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.catalogue.tree_schedules import (
     OPEN_MPI,
     WHOLE,
@@ -22,7 +22,7 @@ from algorithms.catalogue.tree_schedules import (
 from algorithms.catalogue.tree_shapes import binary_tree, in_order_tree
 from algorithms.collective import make_collective
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, Ranges, Schedule, Step
+from algorithms.schedule import COPY, Ranges, Schedule, Step, check_moves
 from topologies.quantities import Count
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.catalogue.halving import (
     Order,
     doubling_rounds,
@@ -29,7 +29,7 @@ from algorithms.compose import core_ranks, fold, on, then
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, REDUCE, Lists, Schedule, Step
+from algorithms.schedule import COPY, REDUCE, Lists, Schedule, Step, check_moves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,13 +13,13 @@ from typing import Final, Literal
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.catalogue.radix import strides
 from algorithms.collective import make_collective
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, Schedule, Step, Transfers
+from algorithms.schedule import COPY, Schedule, Step, Transfers, check_moves
 
 
 def gathered(ranks: int, radix: int) -> list[list[int]]:

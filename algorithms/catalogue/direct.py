@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.collective import KINDS, make_collective
 from algorithms.compose import then
 from algorithms.duality import dual
@@ -22,7 +22,7 @@ from algorithms.representative import (
     representative,
 )
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, REDUCE, Schedule, Step
+from algorithms.schedule import COPY, REDUCE, Schedule, Step, check_moves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

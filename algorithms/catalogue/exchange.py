@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.catalogue.halving import cube
 from algorithms.catalogue.radix import strides
 from algorithms.catalogue.ring import ring, ring_rounds, ring_totals
@@ -18,7 +18,7 @@ from algorithms.collective import make_collective
 from algorithms.compose import is_power_of_two
 from algorithms.representative import RANK_0, Representative, collective_of_rank_0, representative
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, REDUCE, Schedule, Step, Transfers
+from algorithms.schedule import COPY, REDUCE, Schedule, Step, Transfers, check_moves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.compose import core_ranks, fold, is_power_of_two
 from algorithms.duality import dual
 from algorithms.representative import RANK_0, Representative, mirrored, representative
 from algorithms.rounds import Round, Totals
-from algorithms.schedule import REDUCE, Ranges, Schedule, Step
+from algorithms.schedule import REDUCE, Ranges, Schedule, Step, check_moves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

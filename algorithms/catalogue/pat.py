@@ -10,13 +10,13 @@ from typing import Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.collective import make_collective
 from algorithms.compose import is_power_of_two
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, Schedule, Step
+from algorithms.schedule import COPY, Schedule, Step, check_moves
 
 
 def pat_messages(ranks: int, aggregation: int | None = None) -> list[list[int]]:

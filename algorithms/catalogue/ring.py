@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.collective import Collective, make_collective
 from algorithms.compose import then
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.representative import Representative, followed, in_columns, mirrored
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, REDUCE, Ranges, Schedule, Step
+from algorithms.schedule import COPY, REDUCE, Ranges, Schedule, Step, check_moves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves, settled
+from algorithms.assembly import assemble, settled
 from algorithms.catalogue.flat import FLAT
 from algorithms.catalogue.halving import halving_steps
 from algorithms.catalogue.rabenseifner import Fold, swap_steps
@@ -23,7 +23,7 @@ from algorithms.collective import KINDS, Collective, make_collective
 from algorithms.compose import core_ranks, fold_players, is_power_of_two, on, then
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step
+from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step, check_moves
 
 
 def in_turn(parts: Sequence[Schedule], kind: str, ranks: int, size: int) -> Schedule:

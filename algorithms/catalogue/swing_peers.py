@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.assembly import check_moves
-from algorithms.schedule import COPY, REDUCE, Lists, Step
+from algorithms.schedule import COPY, REDUCE, Lists, Step, check_moves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

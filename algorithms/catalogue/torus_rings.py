@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from algorithms.algorithm import Algorithm
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.catalogue.ring import (
     bidirectional_ring,
     bidirectional_ring_rounds,
@@ -26,7 +26,7 @@ from algorithms.compose import then
 from algorithms.duality import dual
 from algorithms.representative import RANK_0, Representative, followed, mirrored, representative
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import REDUCE, Schedule, Step
+from algorithms.schedule import REDUCE, Schedule, Step, check_moves
 from topologies.quantities import Count
 
 if TYPE_CHECKING:

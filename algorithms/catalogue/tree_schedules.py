@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from algorithms.assembly import assemble, check_moves
+from algorithms.assembly import assemble
 from algorithms.catalogue.tree_shapes import Tree
 from algorithms.collective import make_collective
 from algorithms.compose import on, then
 from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.rounds import Round, Totals, least
-from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step
+from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Schedule, Step, check_moves
 from algorithms.variation import MOST_CHANNELS, segmented
 
 if TYPE_CHECKING:

@@ -63,6 +63,8 @@ def algorithms(
     form: str,
 ) -> None:
     """List the algorithms, trace one step by step, or count the steps of all."""
+    from algorithms.sampling import moves_of
+    from algorithms.schedule import check_moves
     from simulator.scenario.catalogue import algorithms_table, order_lines
 
     if table:
@@ -77,6 +79,7 @@ def algorithms(
     if others:
         raise click.UsageError("several numbers of ranks are for --table; name one")
     schedule, options = _built(name, collective, count, root, settings)
+    check_moves(moves_of(schedule))
     if order:
         for line in order_lines(schedule):
             click.echo(line)

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from simulator.commands.shared import FAILED, WRONG, allow_code, run_one
+from simulator.commands.shared import FAILED, WRONG, allow_code, memory_limit, run_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simulator.scenario.check import Outcome
+    from simulator.scenario.run import Result
+    from simulator.scenario.together_result import TogetherResult
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a report as JUnit XML; overwrites it.")
 @click.option("--update", "updates", is_flag=True, help="Write today's values into what the files expect.")
+@memory_limit
 @allow_code
-def check(paths: tuple[Path, ...], junit: Path | None, updates: bool, allow_code: bool) -> None:
+def check(
+    paths: tuple[Path, ...], junit: Path | None, updates: bool, memory_limit: int | None, allow_code: bool
+) -> None:
     """Hold scenarios against what they expect.
 
     PATHS are files, folders, or library:NAME and library:THEME for those that come with collsim.
@@ -33,9 +39,9 @@ def check(paths: tuple[Path, ...], junit: Path | None, updates: bool, allow_code
     if junit is not None:
         check_file(junit)
         _check_report(junit, files)
-    outcomes = []
+    outcomes, run = [], partial(run_one, allow_code=allow_code, memory_limit=memory_limit)
     for file in files:
-        outcomes.append(_held(file, updates=updates, allow_code=allow_code))
+        outcomes.append(_held(file, run, updates=updates))
         _print(outcomes[-1])
     failed = sum(not outcome.fine for outcome in outcomes)
     click.echo(f"{len(outcomes) - failed} passed, {failed} failed")
@@ -60,15 +66,12 @@ def _check_report(junit: Path, files: Sequence[Path]) -> None:
         raise click.UsageError(f"--junit {junit} exists and is no XML; name another file")
 
 
-def _held(file: Path, *, updates: bool, allow_code: bool) -> Outcome:
+def _held(file: Path, run: partial[Result | TogetherResult], *, updates: bool) -> Outcome:
     """A file held against what it expects; with `updates`, after today's values are written into it."""
-    from functools import partial
-
     from simulator.scenario.check import Outcome, hold
     from simulator.scenario.errors import ScenarioErrors
     from simulator.scenario.update import update
 
-    run = partial(run_one, allow_code=allow_code)
     outcome = hold(file, run)
     if not updates or outcome.result is None:
         return outcome

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from simulator.commands.shared import allow_code, console, load_all, run_one
+from simulator.commands.shared import allow_code, console, load_all, memory_limit, run_one
 
 if TYPE_CHECKING:
-    from simulator.scenario.models import Scenario
     from simulator.scenario.run import Result
-    from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
 
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 )
 @click.option("--force", is_flag=True, help="Overwrite what is in --out.")
 @click.option("--no-verify", is_flag=True, help="Do not prove the schedule on data.")
+@memory_limit
 @allow_code
 def run(
     files: tuple[Path, ...],
@@ -32,6 +32,7 @@ def run(
     out: Path | None,
     force: bool,
     no_verify: bool,
+    memory_limit: int | None,
     allow_code: bool,
 ) -> None:
     """Simulate scenarios and print what came out.
@@ -43,7 +44,13 @@ def run(
 
     if out is not None:
         check_folder(out.resolve(), force=force)
-    results = _run_all(load_all(files), verify=False if no_verify else None, allow_code=allow_code)
+    run = partial(
+        run_one, verify=False if no_verify else None, allow_code=allow_code, memory_limit=memory_limit
+    )
+    results = [run(scenario) for scenario in load_all(files)]
+    for result in results:
+        for warning in result.warnings:
+            click.echo(f"{result.scenario.source.file}: warning: {warning}", err=True)
     if out is not None:
         write_results(results, out, force=force)
     if as_json_text:
@@ -52,16 +59,6 @@ def run(
     _print_results(results)
     if out is not None:
         click.echo(f"written to {out}")
-
-
-def _run_all(
-    scenarios: Sequence[Scenario | TogetherScenario], *, verify: bool | None, allow_code: bool
-) -> list[Result | TogetherResult]:
-    results = [run_one(scenario, verify=verify, allow_code=allow_code) for scenario in scenarios]
-    for result in results:
-        for warning in result.warnings:
-            click.echo(f"{result.scenario.source.file}: warning: {warning}", err=True)
-    return results
 
 
 def _print_results(results: Sequence[Result | TogetherResult]) -> None:

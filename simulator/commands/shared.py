@@ -77,14 +77,39 @@ allow_code = click.option(
 )
 
 
+def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+    """Read 8 GiB."""
+    from simulator.scenario.errors import UnitError
+    from simulator.scenario.units import size
+
+    try:
+        return None if text is None else size(text)
+    except UnitError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+memory_limit = click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    callback=_bytes,
+    help='Refuse what would take more memory, as "8 GiB"; default 80 % of what is free.',
+)
+
+
 def run_one(
-    scenario: Scenario | TogetherScenario, *, verify: bool | None = None, allow_code: bool = False
+    scenario: Scenario | TogetherScenario,
+    *,
+    verify: bool | None = None,
+    allow_code: bool = False,
+    memory_limit: int | None = None,
 ) -> Result | TogetherResult:
     """Run a scenario, with a bar where it takes long."""
     from simulator.scenario.run_any import run_any
 
     with _progress(scenario.name) as report:
-        return run_any(scenario, verify=verify, report=report, allow_code=allow_code)
+        return run_any(
+            scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
+        )
 
 
 def console() -> Console:
@@ -110,14 +135,18 @@ def _progress(name: str) -> Iterator[Report | None]:
             if not bars:
                 bars.append(_start_bar(stack))
             bar, task = bars[0]
-            bar.update(task, description=f"{name}: {stage}", completed=done, total=total)
+            speed = bar.tasks[0].speed
+            rate = f"{speed:,.0f} hops/s" if speed and stage == "simulate" else ""
+            bar.update(task, description=f"{name}: {stage}", completed=done, total=total, rate=rate)
 
         yield report
 
 
 def _start_bar(stack: ExitStack) -> tuple[Progress, TaskID]:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    bar = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
-    return bar, bar.add_task("")
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    rate = (TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+    bar = stack.enter_context(Progress(*columns, *rate, console=Console(stderr=True), transient=True))
+    return bar, bar.add_task("", rate="")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 REPORT_EVERY: Final = 1 << 20
 
+REMEMBERED: Final = 1 << 10
+"""Instants to come that are remembered, so that what is due then is put together."""
+
 
 def run_compiled(plan: Plan, progress: Callable[[int, int], None] | None = None) -> Timeline:
     """Run a plan in compiled loops: one pass where no two operations meet, else the event loop.
@@ -96,6 +99,9 @@ def run_events(plan: Plan, progress: Callable[[int, int], None] | None = None) -
         np.zeros(operations, dtype=np.int64),
         np.zeros(operations, dtype=np.int64),
         np.empty(events, dtype=np.int64),
+        np.empty(events, dtype=np.int64),
+        np.full(REMEMBERED, NONE, dtype=np.int64),
+        np.full(REMEMBERED, NONE, dtype=np.int64),
         np.empty(events, dtype=np.int64),
         np.full(resources, NONE, dtype=np.int64),
         np.full(resources, NONE, dtype=np.int64),

@@ -128,6 +128,22 @@ def _pop_event(times, codes, size):
 
 
 @njit(cache=True)
+def _add_event(times, codes, size, time, code, now, memo_time, memo_code, following):
+    """Put an event behind another of the same instant that is remembered, or into the heap; its new size."""
+    slot = ((time ^ (time >> 17)) * 2654435761 >> 8) & (len(memo_time) - 1)
+    following[code] = NONE
+    # what is due later has not been taken out since
+    if time > now and memo_time[slot] == time:
+        ahead = memo_code[slot]
+        following[code] = following[ahead]
+        following[ahead] = code
+        return size
+    memo_time[slot] = time
+    memo_code[slot] = code
+    return _push_event(times, codes, size, time, code)
+
+
+@njit(cache=True)
 def dependents_of(dependency_offset, dependency):
     """Who waits for each operation, in columns like those of the dependencies."""
     operations = len(dependency_offset) - 1
@@ -164,6 +180,9 @@ def event_loop(
     came,
     times,
     codes,
+    memo_time,
+    memo_code,
+    following,
     first,
     last,
     before,
@@ -184,8 +203,10 @@ def event_loop(
 
     Operations leave a resource in the order in which it was granted to them, so that of those that
     are off, under its latency, only the next is an event to come (twice the number of the resource);
-    another is that the resource is to be looked at (twice its number, and one).
+    another is that the resource is to be looked at (twice its number, and one). Where ranks go in
+    step, many are due at one instant: the heap holds the first, and the others follow it.
     """
+    events, memo = (times, codes), (memo_time, memo_code, following)
     size = scalars[QUEUED]
     stop = scalars[GRANTED] + limit
     if scalars[NOW] == NONE:
@@ -198,7 +219,7 @@ def event_loop(
     else:
         stack = 0
         now = times[0] if size else np.int64(0)
-    ready = 0
+    ready, next_code = 0, NONE
     while True:
         # (a) settle
         while True:
@@ -206,9 +227,12 @@ def event_loop(
                 stack -= 1
                 i = started[stack]
                 hop = hop_offset[i]
-            elif size > 0 and times[0] == now:
-                code = codes[0]
-                size = _pop_event(times, codes, size)
+            elif next_code != NONE or (size > 0 and times[0] == now):
+                if next_code == NONE:
+                    next_code = codes[0]
+                    size = _pop_event(times, codes, size)
+                code = next_code
+                next_code = following[code]
                 r = code >> 1
                 if code & 1:
                     due[ready] = r
@@ -217,7 +241,7 @@ def event_loop(
                 i = next_off[r]
                 next_off[r] = behind[i]
                 if behind[i] != NONE:
-                    size = _push_event(times, codes, size, came[behind[i]], code)
+                    size = _add_event(*events, size, came[behind[i]], code, now, *memo)
                 hop = position[i] + 1
             else:
                 break
@@ -227,7 +251,7 @@ def event_loop(
                 r = resource[hop]
                 if first[r] == NONE:
                     if free_at[r] > now:
-                        size = _push_event(times, codes, size, free_at[r], 2 * r + 1)
+                        size = _add_event(*events, size, free_at[r], 2 * r + 1, now, *memo)
                     else:
                         due[ready] = r
                         ready += 1
@@ -283,14 +307,14 @@ def event_loop(
             first[r] = behind[i]
             if first[r] != NONE:
                 before[first[r]] = NONE
-                size = _push_event(times, codes, size, free_at[r], 2 * r + 1)
+                size = _add_event(*events, size, free_at[r], 2 * r + 1, now, *memo)
             leaves = now if hop + 1 < hop_offset[i + 1] and head[hop + 1] else left
             # from now on: when it is through
             came[i] = leaves + latency[r]
             behind[i] = NONE
             if next_off[r] == NONE:
                 next_off[r] = i
-                size = _push_event(times, codes, size, came[i], 2 * r)
+                size = _add_event(*events, size, came[i], 2 * r, now, *memo)
             else:
                 behind[last_off[r]] = i
             last_off[r] = i

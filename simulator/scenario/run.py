@@ -14,11 +14,12 @@ from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
 from algorithms.errors import ProofError, ScheduleError
 from algorithms.proof import Verify
-from algorithms.registry import build, dimensions
+from algorithms.registry import build, dimensions, totals
 from algorithms.symmetric_costs import symmetric_congestion
 from algorithms.symmetry import count_by_symmetry
 from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
+from simulator.engine.memory import Memory
 from simulator.engine.one_rank import lower_one
 from simulator.scenario.blame import placed
 from simulator.scenario.defaults import options_on
@@ -123,6 +124,7 @@ def run(
     verify: bool | None = None,
     report: Report | None = None,
     allow_code: bool = False,
+    memory_limit: int | None = None,
 ) -> Result:
     """Build, prove, simulate and judge a scenario.
 
@@ -136,17 +138,19 @@ def run(
         Told of the progress.
     allow_code : bool
         Whether the code of a Python file that the scenario names may be run.
+    memory_limit : int, optional
+        Bytes that the run may take; default 80 % of what is free.
 
     Raises
     ------
     ScenarioErrors
-        If the parts do not fit each other; names the place in the file.
+        If the parts do not fit each other, or would take too much memory; names the place in the file.
     ProofError
         If the schedule does not compute the collective.
     """
     if isinstance(scenario, str | Path):
         scenario = load(Path(scenario))
-    tell = report or silent
+    tell, memory = report or silent, Memory(memory_limit)
     tell("build", 0, 1)
     how = scenario.verify if verify is None else None if verify else "no"
     with placed(scenario.source, "collective"):
@@ -154,7 +158,7 @@ def run(
     if symmetry is not None:
         return _run_one_rank(scenario, symmetry, how, tell)
     topology = build_topology(scenario)
-    schedule = schedule_of(scenario, topology, topology.ranks, allow_code=allow_code)
+    schedule = schedule_of(scenario, topology, topology.ranks, memory, allow_code=allow_code)
     if scenario.reduction is not None:
         with placed(scenario.source):
             scenario.reduction.rates(topology.ranks)
@@ -164,7 +168,7 @@ def run(
     with placed(scenario.source):
         place = placement(schedule, topology, scenario.network)
         network = replace(scenario.network, placement=tuple(place.tolist()))
-        plan = lower(schedule, topology, network, scenario.reduction, scenario.delay)
+        plan = lower(schedule, topology, network, scenario.reduction, scenario.delay, memory)
         timeline = run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
     tell("judge", 0, 1)
     return _judge(scenario, topology, schedule, place, timeline, verified)
@@ -213,19 +217,24 @@ def build_topology(scenario: Scenario | TogetherScenario | PlanScenario) -> Topo
         return override(TOPOLOGIES[choice.kind](**choice.parameters), choice.overrides)
 
 
-def schedule_of(scenario: Scenario, topology: Topology, ranks: int, *, allow_code: bool) -> Schedule:
+def schedule_of(
+    scenario: Scenario, topology: Topology, ranks: int, memory: Memory, *, allow_code: bool
+) -> Schedule:
     """Schedule of a scenario's collective among `ranks` of the topology's ranks.
 
     Raises
     ------
     ScenarioErrors
-        If it cannot be built; names the place in the file.
+        If it cannot be built, or would take too much memory; names the place in the file.
     """
     choice = scenario.collective
     with placed(scenario.source, "collective"):
         if choice.own is not None:
             return own_schedule(scenario, ranks, allow_code=allow_code)
         options = options_on(scenario, topology)
+        whole = totals(choice.algorithm, choice.kind, ranks, **options)
+        if whole is not None:
+            memory.check(int(whole.messages), int(whole.messages))
         return build(choice.algorithm, choice.kind, ranks, choice.size, **options)
 
 

@@ -38,10 +38,13 @@ def run_any(
     verify: bool | None = None,
     report: Report | None = None,
     allow_code: bool = False,
+    memory_limit: int | None = None,
 ) -> Result | TogetherResult:
     """Run a scenario of one collective, or of several; as `run` and `run_together`."""
     if isinstance(scenario, str | Path):
         scenario = load_scenario(scenario)
     if isinstance(scenario, TogetherScenario):
-        return run_together(scenario, verify=verify, report=report, allow_code=allow_code)
-    return run(scenario, verify=verify, report=report, allow_code=allow_code)
+        return run_together(
+            scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
+        )
+    return run(scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit)

@@ -17,6 +17,7 @@ from simulator.engine.engines import run_plan
 from simulator.engine.jobs import Job, alone
 from simulator.engine.lower import lower_job
 from simulator.engine.machine import Machine
+from simulator.engine.memory import Memory
 from simulator.engine.plan import Plan
 from simulator.engine.together import together
 from simulator.scenario.blame import placed
@@ -45,6 +46,7 @@ def run_together(
     verify: bool | None = None,
     report: Report | None = None,
     allow_code: bool = False,
+    memory_limit: int | None = None,
 ) -> TogetherResult:
     """Build, prove, simulate and judge several collectives, together and each by itself.
 
@@ -58,11 +60,13 @@ def run_together(
         Told of the progress.
     allow_code : bool
         Whether the code of Python files that the scenario names may be run.
+    memory_limit : int, optional
+        Bytes that each collective may take; default 80 % of what is free.
 
     Raises
     ------
     ScenarioErrors
-        If the parts do not fit each other; names the place in the file.
+        If the parts do not fit each other, or would take too much memory; names the place in the file.
     ProofError
         If a schedule does not compute its collective.
     """
@@ -72,7 +76,7 @@ def run_together(
     tell("build", 0, 1)
     topology = build_topology(scenario)
     _check_ranks(scenario, topology)
-    machine = Machine(topology, scenario.network, scenario.reduction)
+    machine = Machine(topology, scenario.network, scenario.reduction, Memory(memory_limit))
     how = scenario.verify if verify is None else None if verify else "no"
     order = in_order(scenario.members)
     players = [_player(scenario, i, order, machine, how, allow_code=allow_code) for i in order]
@@ -173,7 +177,7 @@ def _player(
     ranks = member.ranks or range(topology.ranks)
     own = replace(member.scenario, network=replace(scenario.network, placement=tuple(ranks)))
     with of_entry(i):
-        schedule = schedule_of(own, topology, len(ranks), allow_code=allow_code)
+        schedule = schedule_of(own, topology, len(ranks), machine.memory, allow_code=allow_code)
         verified = prove_of(own, schedule, how, f'the proof of "{printable(member.name)}"')
         job = Job(
             schedule,

@@ -395,13 +395,12 @@ def test_long_runs_add_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_proof_failures_name_the_file(
     ring: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import simulator.scenario.run
     from algorithms.errors import ProofError
 
-    def fail(_schedule: object) -> None:
+    def fail(_schedule: object, _how: object) -> None:
         raise ProofError("step 3: rank 1 sends nothing", step=3, rank=1)
 
-    monkeypatch.setattr(simulator.scenario.run, "prove", fail)
+    monkeypatch.setattr("simulator.scenario.run.proof.verify", fail)
     assert collsim("run", ring) == 1
     assert f"{ring}: the proof failed: step 3" in capsys.readouterr().err
     assert collsim("check", ring) == 1

@@ -95,7 +95,7 @@ def test_defaults() -> None:
     assert scenario.network == Network("store_and_forward", "step", None, False)
     assert (scenario.engine, scenario.verify, scenario.delay, scenario.expect) == (
         "auto",
-        "full",
+        None,
         {},
         Expect(),
     )
