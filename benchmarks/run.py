@@ -85,7 +85,7 @@ def main() -> None:
         proving,
         routing,
         flows,
-        one_rank_for_all,
+        whole_runs,
     ):
         for figure in figures():
             print(figure, flush=True)
@@ -230,18 +230,24 @@ def flows(times: int = 3) -> Iterator[Figure]:
         task = partial(flow_routes, place, Routing(kind), (), src, dst, zero, zero)
         seconds = median(_timed(task)[0] for _ in range(times))
         yield Figure(f"1024 hosts of a fat tree, 1 M flows, {kind}: routes", seconds, "s", le, 2)
-    seconds = _cpu_of(1, "run", "benchmarks/fat-tree-ecmp.yaml")
-    yield Figure("1024 hosts of a fat tree, 1 M flows, ecmp: run, proven", seconds, "s", le, 15)
 
 
-def one_rank_for_all(times: int = 3) -> Iterator[Figure]:
-    """`collsim run` of a ring AllReduce by symmetry, end to end: CPU seconds and peak memory."""
-    for ranks, seconds, gigabytes in ((65_536, 2, 1), (1_048_576, 5, 1)):
+def whole_runs(times: int = 3) -> Iterator[Figure]:
+    """`collsim run` end to end (build, prove, simulate, print): CPU seconds and peak memory."""
+    rows = (
+        ("ring AllReduce, N = 1024", "ring-1024", 2, 0.6),
+        ("ring AllReduce, N = 1024, no symmetry", "ring-1024-every-rank", 2, 0.6),
+        ("ring AllReduce, N = 4096, no symmetry", "ring-4096-every-rank", 30, 6),
+        ("ring AllReduce by symmetry, N = 65,536", "ring-65536", 2, 1),
+        ("ring AllReduce by symmetry, N = 1,048,576", "ring-1048576", 5, 1),
+        ("halving and doubling, N = 65,536, no symmetry, sampled", "rabenseifner-65536-every-rank", 15, 4),
+        ("1 M flows on a fat tree, ecmp", "fat-tree-ecmp", 15, 4),
+    )
+    for title, file, seconds, gigabytes in rows:
         # the first run may compile
-        costs = [_cost_of("run", f"benchmarks/ring-{ranks}.yaml") for _ in range(times + 1)][1:]
-        title = f"ring AllReduce by symmetry, N = {ranks:,}"
-        yield Figure(f"{title}: run, CPU", median(cpu for cpu, _ in costs), "s", le, seconds)
-        yield Figure(f"{title}: run, peak", median(peak for _, peak in costs), "GB", le, gigabytes)
+        costs = [_cost_of("run", f"benchmarks/{file}.yaml") for _ in range(times + 1)][1:]
+        yield Figure(f"{title}: CPU", median(cpu for cpu, _ in costs), "s", le, seconds)
+        yield Figure(f"{title}: peak", median(peak for _, peak in costs), "GB", le, gigabytes)
 
 
 def _cost_of(*arguments: str) -> tuple[float, float]:
