@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.proof import Cells, number_cells
+from algorithms.cells import Cells, number_cells
 from algorithms.sampling import sampled
 from algorithms.schedule import REDUCE
 from topologies.loops import fast

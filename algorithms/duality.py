@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algorithms.assembly import settled
+from algorithms.cells import number_cells
 from algorithms.collective import EVERY, KINDS, Collective
 from algorithms.errors import ScheduleError
-from algorithms.proof import number_cells
 from algorithms.sampling import sampled
 from algorithms.schedule import COPY, REDUCE, Schedule
 from topologies.loops import fast

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from algorithms.cells import number_cells
 from algorithms.collective import EVERY
 from algorithms.errors import ScheduleError
-from algorithms.proof import diagnose, number_cells
+from algorithms.proof import diagnose
 from algorithms.schedule import COPY, REDUCE
 
 if TYPE_CHECKING:

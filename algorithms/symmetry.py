@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from algorithms.cells import distinct
 from algorithms.collective import EVERY
 from algorithms.counts import Counts, follow_steps
 from algorithms.errors import ProofError
-from algorithms.proof import apply_steps, distinct
+from algorithms.proof import apply_steps
 from algorithms.schedule import REDUCE
 from topologies.loops import fast
 

@@ -65,6 +65,7 @@ def run_in_order(plan: Plan) -> Timeline | None:
         plan.dependency_offset,
         plan.dependency,
         *times,
+        np.empty(len(plan), dtype=np.int64),
         LONGEST,
     )
     if verdict == 2 or (verdict == 0 and timeline.time > LONGEST):

@@ -59,14 +59,18 @@ def _step_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:
     """Each end waits for what its rank did in its last step before this one, in this channel."""
     columns = (schedule.step, schedule.channel, schedule.src, schedule.dst)
     lanes = schedule.nodes * (int(schedule.channel.max(initial=0)) + 1)
-    turns = len(schedule)
-    group, before, size = fast(_group_ends, turns)(*columns, schedule.nodes, lanes)
-    offsets = _offsets(size)
-    member = fast(_members, turns)(group, offsets)
+    # room is made here: numpy asks for it in larger pages than a loop would
+    turns, ends = len(schedule), 2 * len(schedule)
+    last, reached = (np.full(lanes, -1, dtype=np.int32) for _ in range(2))
+    group, before, member = (np.empty(ends, dtype=np.int32) for _ in range(3))
+    size = np.zeros(ends, dtype=np.int32)
+    groups = fast(_group_ends, turns)(*columns, schedule.nodes, last, reached, group, before, size)
+    before, offsets = before[:groups], _offsets(size[:groups])
+    fast(_fill_groups, turns)(group, offsets[:-1].copy(), member)
     if len(late):
         # who has nothing before it waits for the delay of its rank
         delay = np.full(schedule.nodes, -1, dtype=np.int32)
-        delay[late] = len(size) + np.arange(len(late), dtype=np.int32)
+        delay[late] = groups + np.arange(len(late), dtype=np.int32)
         first = np.flatnonzero(before < 0)
         end = member[offsets[first]]
         rank = np.where(end & 1, schedule.dst[end >> 1], schedule.src[end >> 1])
@@ -81,14 +85,13 @@ def _group_ends(
     src: NDArray[np.int32],
     dst: NDArray[np.int32],
     nodes: int,
-    lanes: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Group of each end (ends of one rank, channel and step), the group before each group, and its size."""
-    last = np.full(lanes, -1, dtype=np.int32)
-    reached = np.full(lanes, -1, dtype=np.int32)
-    group = np.empty(2 * len(step), dtype=np.int32)
-    before = np.empty(2 * len(step), dtype=np.int32)
-    size = np.zeros(2 * len(step), dtype=np.int32)
+    last: NDArray[np.int32],
+    reached: NDArray[np.int32],
+    group: NDArray[np.int32],
+    before: NDArray[np.int32],
+    size: NDArray[np.int32],
+) -> int:
+    """Group of each end (of one rank, channel and step), the group before each, its size; how many."""
     groups = 0
     for row in range(len(step)):
         for side in range(2):
@@ -100,17 +103,14 @@ def _group_ends(
                 groups += 1
             group[2 * row + side] = last[lane]
             size[last[lane]] += 1
-    return group, before[:groups].copy(), size[:groups].copy()
+    return groups
 
 
-def _members(group: NDArray[np.int32], offsets: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Ends of each group, in rising order, one group after the other."""
-    filled = offsets[:-1].copy()
-    member = np.empty(len(group), dtype=np.int32)
+def _fill_groups(group: NDArray[np.int32], filled: NDArray[np.int32], member: NDArray[np.int32]) -> None:
+    """Put the ends of each group, in rising order, where the group begins to be filled."""
     for end in range(len(group)):
         member[filled[group[end]]] = end
         filled[group[end]] += 1
-    return member
 
 
 def _offsets(size: NDArray[np.integer]) -> NDArray[np.int32]:

@@ -111,13 +111,24 @@ def hold_table(
     size: NDArray[np.integer],
 ) -> NDArray[np.int64]:
     """Hold of each hop over resource[h] by a message of sizes[size[h]]: distinct prices by distinct sizes."""
-    distinct, price = np.unique(np.stack([bandwidth, overhead], axis=1), axis=0, return_inverse=True)
-    table = np.empty((len(distinct), len(sizes)), dtype=np.int64)
-    for row, (rate, fixed) in enumerate(distinct.tolist()):
-        table[row] = _holds(sizes, rate, fixed)
-    if table.size == 1:
-        return np.full(len(resource), table[0, 0])
-    return np.asarray(table[price.ravel()[resource], size])
+    if not len(resource):
+        return np.zeros(0, dtype=np.int64)
+    (rates, rate), (fixed, extra) = _distinct(bandwidth), _distinct(overhead)
+    used = np.unique(rate * len(fixed) + extra)
+    table = np.zeros((len(rates) * len(fixed), len(sizes)), dtype=np.int64)
+    for price in used.tolist():
+        table[price] = _holds(sizes, float(rates[price // len(fixed)]), float(fixed[price % len(fixed)]))
+    if len(used) == 1:
+        return np.asarray(table[used[0]][size])
+    return np.asarray(table[(rate * len(fixed) + extra)[resource], size])
+
+
+def _distinct(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distinct values, and which of them each is; what is all alike is not sorted."""
+    if (values == values[0]).all():
+        return values[:1], np.zeros(len(values), dtype=np.int64)
+    distinct, which = np.unique(values, return_inverse=True)
+    return distinct, which.ravel()
 
 
 def _holds(sizes: NDArray[np.int64], bandwidth: float, overhead: float) -> NDArray[np.int64]:

@@ -44,6 +44,7 @@ def pass_in_order(
     arrival,
     grant,
     release,
+    finish,
     longest,
 ):
     """One pass over the operations in the order of their ids, each granted the moment it arrives.
@@ -54,7 +55,6 @@ def pass_in_order(
     """
     operations = len(hop_offset) - 1
     resources = len(latency)
-    finish = np.zeros(operations, dtype=np.int64)
     gone = np.zeros(resources, dtype=np.int64)
     came = np.full(resources, -1, dtype=np.int64)
     held = np.zeros(resources, dtype=np.int64)

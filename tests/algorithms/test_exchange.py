@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from algorithms import REDUCE, Schedule, ScheduleError, build, count, prove, rounds, totals
+from algorithms.cells import distinct
 from algorithms.order import Tree, association, keeps_order
-from algorithms.proof import distinct
 
 MEASURED = (2, 3, 4, 5, 7, 8, 9, 10, 12, 15, 16)
 """Numbers of ranks of the Open MPI 5.0.11 runs that are quoted here; M divided evenly."""
