@@ -13,7 +13,7 @@ its images at the same one, which are at different resources.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,11 +21,11 @@ from algorithms.schedule import REDUCE, unique_inverse
 from algorithms.symmetric_costs import ways_of
 from algorithms.symmetry import cell_moves
 from simulator.engine.dependencies import Waits, waits_on_writers
-from simulator.engine.errors import PlanError
 from simulator.engine.hops import Hops, hold_table, joined
 from simulator.engine.links import check_direct
 from simulator.engine.lower import planned
 from simulator.engine.machine import Machine
+from simulator.engine.memory import Memory
 from simulator.engine.operations import Operations
 
 if TYPE_CHECKING:
@@ -34,12 +34,13 @@ if TYPE_CHECKING:
     from simulator.engine.plan import Plan
     from topologies.orbits import SymmetricTopology
 
-MOST_HOPS: Final = 1 << 26
-"""Hops that the plan of one rank may have: about 4 GB of columns."""
-
 
 def lower_one(
-    one: Representative, topology: SymmetricTopology, network: Network, reduction: Reduction | None = None
+    one: Representative,
+    topology: SymmetricTopology,
+    network: Network,
+    reduction: Reduction | None = None,
+    memory: Memory | None = None,
 ) -> Plan:
     """Plan of rank 0's transfers; its resources are those of `topology.around_rank_0()`.
 
@@ -52,15 +53,18 @@ def lower_one(
         `store_and_forward` or `cut_through`, every rank in its own place.
     reduction : Reduction, optional
         The same for every rank.
+    memory : Memory, optional
+        What the run may take; default 80 % of what is free.
 
     Raises
     ------
     ScheduleError
         If a transfer needs more than one hop and `direct_links_only` forbids it.
     PlanError
-        If there are too many hops, or the plan could run past 2.5 hours.
+        If the plan takes more memory than it may, or could run past 2.5 hours.
     """
-    schedule, machine = one.schedule, Machine(topology.around_rank_0(), network, reduction)
+    schedule = one.schedule
+    machine = Machine(topology.around_rank_0(), network, reduction, memory or Memory())
     reduces = (schedule.mode == REDUCE) & (reduction is not None)
     streamed = reduction is not None and reduction.mode == "streamed"
     sizes = schedule.sizes()[reduces]
@@ -76,8 +80,7 @@ def _link_hops(one: Representative, topology: SymmetricTopology, machine: Machin
     schedule, links = one.schedule, machine.topology.links
     transfer, orbit, length = ways_of(one, topology)
     total = int(length.sum())
-    if total > MOST_HOPS:
-        raise PlanError(f"rank 0's transfers cross {total:,} links; at most {MOST_HOPS:,} fit")
+    machine.memory.check(len(schedule), total)
     times = length.astype(np.int64)
     message, walked = np.repeat(transfer, times), np.repeat(orbit, times).astype(np.int32)
     count = np.bincount(message, minlength=len(schedule))

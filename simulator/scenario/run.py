@@ -67,7 +67,7 @@ class Result:
         Seconds of the algorithm's closed form with this topology's alpha, beta and gamma; None
         where the topology has no one alpha and beta.
     verified : str
-        `full`, or `no`.
+        `full`, `symmetry`, `sampled(k)` with k chunks, or `no`.
     warnings : tuple of str
         What a person should know about the scenario.
     symmetry : Symmetry or None
@@ -156,7 +156,7 @@ def run(
     with placed(scenario.source, "collective"):
         symmetry = find_symmetry(scenario)
     if symmetry is not None:
-        return _run_one_rank(scenario, symmetry, how, tell)
+        return _run_one_rank(scenario, symmetry, how, tell, memory)
     topology = build_topology(scenario)
     schedule = schedule_of(scenario, topology, topology.ranks, memory, allow_code=allow_code)
     if scenario.reduction is not None:
@@ -174,7 +174,9 @@ def run(
     return _judge(scenario, topology, schedule, place, timeline, verified)
 
 
-def _run_one_rank(scenario: Scenario, symmetry: Symmetry, how: Verify | None, tell: Report) -> Result:
+def _run_one_rank(
+    scenario: Scenario, symmetry: Symmetry, how: Verify | None, tell: Report, memory: Memory
+) -> Result:
     """Run rank 0's part, which stands for everybody's."""
     one, seen = symmetry.one, symmetry.seen
     tell("prove", 0, 1)
@@ -182,7 +184,7 @@ def _run_one_rank(scenario: Scenario, symmetry: Symmetry, how: Verify | None, te
         symmetry.prove(scenario)
     tell("plan", 0, 1)
     with placed(scenario.source):
-        plan = lower_one(one, seen, scenario.network, scenario.reduction)
+        plan = lower_one(one, seen, scenario.network, scenario.reduction, memory)
         timeline = run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
     tell("judge", 0, 1)
     around = seen.around_rank_0()

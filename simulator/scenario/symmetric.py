@@ -155,11 +155,12 @@ def find_symmetry(scenario: Scenario) -> Symmetry | None:
 
 
 def _is_plain(scenario: Scenario) -> bool:
-    """Whether the network treats all ranks alike, message by message."""
+    """Whether the network treats all ranks alike, message by message, and nobody asks for more of a proof."""
     network, reduction = scenario.network, scenario.reduction
     plain = replace(Network(), sync=network.sync, direct_links_only=network.direct_links_only)
     return (
         scenario.symmetry == "auto"
+        and scenario.verify in (None, "no")
         and network in (plain, replace(plain, model="cut_through"))
         and not scenario.delay
         and (reduction is None or not reduction.ranks)

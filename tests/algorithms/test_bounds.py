@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any, get_args
 
 import numpy as np
@@ -147,6 +148,7 @@ def test_the_slack_is_a_femtosecond_a_message() -> None:
     assert lower_bounds(collective, topology, model="cut_through", messages=2**60).bandwidth == 0.0
 
 
+@cache
 def small_topologies(overhead: float) -> dict[int, list[Topology]]:
     """By number of ranks."""
     link = (B, ALPHA, overhead)
@@ -174,6 +176,7 @@ def small_topologies(overhead: float) -> dict[int, list[Topology]]:
     }
 
 
+@cache
 def switches_that_reduce(overhead: float) -> dict[int, list[Topology]]:
     """By number of ranks."""
     link = (B, ALPHA, overhead)
@@ -188,15 +191,19 @@ def busiest(schedule: Schedule) -> int:
     return int(max(np.bincount(end, minlength=1).max() for end in (schedule.src, schedule.dst)))
 
 
-@pytest.mark.parametrize("model", get_args(Model))
 @pytest.mark.parametrize(("name", "kind"), KINDS)
-def test_nothing_beats_the_best_bound(name: str, kind: str, model: Model) -> None:
+def test_nothing_beats_the_best_bound(name: str, kind: str) -> None:
+    for model in get_args(Model):
+        check_bound(name, kind, model)
+
+
+def check_bound(name: str, kind: str, model: Model) -> None:
     rng = np.random.default_rng(sum(map(ord, name + kind + model)))
     overhead = float(rng.choice([0.0, 3e-7]))
     in_switches = ALGORITHMS[name].ideal == "switch"
     places = switches_that_reduce(overhead) if in_switches else small_topologies(overhead)
     cases = [(ranks, topology) for ranks, several in places.items() for topology in several]
-    few = 2 if model in ("packet", "fair_share") else 5
+    few = 1 if model in ("packet", "fair_share") else 3
     for i in rng.permutation(len(cases))[:few].tolist():
         ranks, topology = cases[i]
         for size in [0] if kind == "barrier" else rng.choice([0, 1, 1001, 2**26], 2, replace=False).tolist():
@@ -230,7 +237,7 @@ def check(schedule: Schedule, topology: Topology, model: Model, rng: np.random.G
         placement=place,
         messages=busiest(schedule) * int(packets_of(schedule.sizes(), network).max(initial=1)),
     )
-    assert time / 10**15 >= bounds.best, (topology.kind, schedule.collective.size, sync, gamma, mode)
+    assert time / 10**15 >= bounds.best, (topology.kind, schedule.collective.size, network, reduction)
 
 
 def test_the_bounds_are_met_where_theory_says_so() -> None:

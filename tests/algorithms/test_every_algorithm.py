@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,27 +18,28 @@ from algorithms.collective import make_collective
 from algorithms.rounds import Totals, least, steps_of
 from algorithms.schedule import REDUCE
 from tests.algorithms.variants import KINDS, ROOTED, folds, is_power_of_two, variants
+from tests.cases import case
 
-RANKS = (range(1, 9), range(9, 17), range(17, 25), range(25, 34), (48, 64))
+RANKS = (*range(1, 34), 48, 64)
 COLUMNS = ("step", "channel", "src", "dst", "first", "count", "mode")
 
-every_algorithm = pytest.mark.parametrize(("name", "kind"), KINDS)
-every_size_of_cluster = pytest.mark.parametrize("several", RANKS, ids=lambda some: f"{some[0]}-{some[-1]}")
-
-
-@contextmanager
-def case(*what: object) -> Iterator[None]:
-    """Say in a failure which of many cases it was."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"case: {what}")
-        raise
+# scope: all tests of an algorithm one after the other, so that they share its schedules
+every_algorithm = pytest.mark.parametrize(("name", "kind"), KINDS, scope="module")
 
 
 def some_size(kind: str) -> int:
     """Not divisible by any number of ranks but 7, 11, 13 and their products."""
     return 0 if kind == "barrier" else 1001
+
+
+def usual(name: str, kind: str, ranks: int, options: dict[str, Any]) -> Schedule:
+    """Of some size; several tests look at it."""
+    return _usual(name, kind, ranks, json.dumps(options))
+
+
+@lru_cache(maxsize=128)
+def _usual(name: str, kind: str, ranks: int, options: str) -> Schedule:
+    return build(name, kind, ranks, some_size(kind), **json.loads(options))
 
 
 def ways(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
@@ -46,15 +48,12 @@ def ways(name: str, kind: str, ranks: int) -> list[dict[str, Any]]:
     return every if ranks <= 8 else [every[ranks % len(every)]]
 
 
-@every_size_of_cluster
 @every_algorithm
-def test_computes_its_collective_with_the_counts_of_its_closed_forms(
-    name: str, kind: str, several: Sequence[int]
-) -> None:
-    for ranks in several:
+def test_computes_its_collective_with_the_counts_of_its_closed_forms(name: str, kind: str) -> None:
+    for ranks in RANKS:
         for options in ways(name, kind, ranks):
             with case(ranks, options):
-                schedule = build(name, kind, ranks, some_size(kind), **options)
+                schedule = usual(name, kind, ranks, options)
                 prove(schedule)
                 counts = count(schedule)
                 assert (schedule.collective.kind, schedule.ranks) == (kind, ranks)
@@ -81,14 +80,15 @@ def check_totals(schedule: Schedule, every: Totals | None) -> None:
 @every_algorithm
 def test_odd_sizes(name: str, kind: str) -> None:
     """Nothing, less than a byte a rank, a remainder, none."""
-    for ranks, options in [(n, options) for n in (1, 2, 3, 6) for options in variants(name, kind, n)[:4]]:
-        usual = build(name, kind, ranks, some_size(kind), **options)
+    several = ((1, 1), (2, 2), (3, 3), (6, 4))
+    for ranks, options in [(n, options) for n, few in several for options in variants(name, kind, n)[:few]]:
+        other = usual(name, kind, ranks, options)
         for size in {0, 1, ranks - 1, 720720} if kind != "barrier" else {0}:
             with case(ranks, options, size):
                 schedule = build(name, kind, ranks, size, **options)
                 for column in COLUMNS:
-                    np.testing.assert_array_equal(getattr(usual, column), getattr(schedule, column))
-                np.testing.assert_array_equal(usual.moves()[1], schedule.moves()[1])
+                    np.testing.assert_array_equal(getattr(other, column), getattr(schedule, column))
+                np.testing.assert_array_equal(other.moves()[1], schedule.moves()[1])
                 assert schedule.collective.size == size
                 check_counts(count(schedule), schedule)
 
@@ -107,18 +107,17 @@ def check_counts(counts: Counts, schedule: Schedule) -> None:
     assert counts.bytes_reduced_total >= needed.reduced * size
 
 
-@pytest.mark.parametrize("several", [range(2, 9), range(9, 34, 4), (48, 64)], ids=str)
 @pytest.mark.parametrize(("name", "kind"), ROOTED)
-def test_any_rank_may_be_the_root(name: str, kind: str, several: Sequence[int]) -> None:
-    for ranks in several:
+def test_any_rank_may_be_the_root(name: str, kind: str) -> None:
+    for ranks in (*range(2, 9), *range(9, 34, 4), 48, 64):
         for options in ways(name, kind, ranks):
-            usual = count(build(name, kind, ranks, 1001, **options))
+            at_0 = count(usual(name, kind, ranks, options))
             for root in {1, ranks // 2, ranks - 1}:
                 with case(ranks, options, root):
-                    check_root(name, kind, ranks, root, options, usual)
+                    check_root(name, kind, ranks, root, options, at_0)
 
 
-def check_root(name: str, kind: str, ranks: int, root: int, options: dict[str, Any], usual: Counts) -> None:
+def check_root(name: str, kind: str, ranks: int, root: int, options: dict[str, Any], at_0: Counts) -> None:
     schedule = build(name, kind, ranks, 1001, root=root, **options)
     prove(schedule)
     at = collectives.KINDS[kind]
@@ -129,14 +128,14 @@ def check_root(name: str, kind: str, ranks: int, root: int, options: dict[str, A
     counts = count(schedule)
     turns = rounds(name, kind, ranks, 1001, root=root, **options)
     assert turns is None or counts.steps == steps_of(turns)
-    assert abs(counts.transfers - usual.transfers) <= 1
+    assert abs(counts.transfers - at_0.transfers) <= 1
 
 
 @every_algorithm
 def test_segments_go_their_way_and_cost_as_many_bytes(name: str, kind: str) -> None:
     for ranks, options in [(n, options) for n in (1, 3, 6, 8) for options in variants(name, kind, n)[:2]]:
-        whole = count(build(name, kind, ranks, 1001 * (kind != "barrier"), **options))
-        schedule = build(name, kind, ranks, 1001 * (kind != "barrier"), segments=3, **options)
+        whole = count(usual(name, kind, ranks, options))
+        schedule = build(name, kind, ranks, some_size(kind), segments=3, **options)
         prove(schedule)
         counts = count(schedule)
         assert counts.bytes_sent_total == whole.bytes_sent_total
@@ -171,7 +170,7 @@ def test_rows_stand_in_canonical_order_and_say_who_made_them(name: str, kind: st
     for ranks in (1, 2, 3, 5, 6, 8, 12, 33):
         for options in ways(name, kind, ranks):
             with case(ranks, options):
-                schedule = build(name, kind, ranks, 0, **options)
+                schedule = usual(name, kind, ranks, options)
                 keys = canonical_keys(schedule)
                 assert keys == sorted(set(keys))
                 assert schedule.algorithm == name
@@ -195,7 +194,7 @@ def test_dual_of_the_dual_is_the_original(name: str, kind: str) -> None:
     for ranks in (2, 3, 4, 6, 7, 12, 16):
         for options in ways(name, kind, ranks):
             with case(ranks, options):
-                check_dual(build(name, kind, ranks, some_size(kind), **options))
+                check_dual(usual(name, kind, ranks, options))
 
 
 def check_dual(schedule: Schedule) -> None:
@@ -241,7 +240,7 @@ def is_tree(schedule: Schedule) -> bool:
 @every_algorithm
 def test_one_rank_moves_nothing(name: str, kind: str) -> None:
     for options in variants(name, kind, 1):
-        schedule = build(name, kind, 1, 1001 * (kind != "barrier"), **options)
+        schedule = usual(name, kind, 1, options)
         assert (len(schedule), schedule.steps, schedule.fallback) == (0, 0, None)
         assert count(schedule).bytes_sent_total == 0
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pytest
 
-import algorithms.proof
+import algorithms.cells
 from algorithms import COPY, REDUCE, Schedule, ScheduleError, assemble, build, count, make_collective, prove
 from algorithms import collective as collectives
 from algorithms.assembly import settled
@@ -76,11 +77,9 @@ def is_right(rows: Sequence[Row], like: Schedule) -> bool:
     held: dict[tuple[int, int], Counter[int]] = {}
     for rank, chunk in zip(*(c.tolist() for c in collective.initial()), strict=True):
         held[rank, chunk] = Counter([rank])
-    for step in sorted({row.step for row in rows}):
+    for _, together in groupby(sorted(rows, key=lambda row: row.step), key=lambda row: row.step):
         arrivals = []
-        for row in rows:
-            if row.step != step:
-                continue
+        for row in together:
             for chunk in row.chunks:
                 if (row.src, chunk) not in held:
                     return False
@@ -162,16 +161,16 @@ def test_agrees_with_the_reference_on_every_mutant(name: str, kind: str) -> None
 def check_mutants(name: str, kind: str, mutation: str) -> None:
     rng = np.random.default_rng(sum(map(ord, name + kind + mutation)))
     caught = 0
-    for schedule in samples(name, kind):
-        rows = rows_of(schedule)
-        for at in rng.choice(len(rows), size=min(len(rows), 4), replace=False).tolist():
+    for schedule, rows in samples(name, kind):
+        for at in rng.choice(len(rows), size=min(len(rows), 3), replace=False).tolist():
             mutant = mutate(rows, at, mutation, schedule, rng)
             error = verdict(mutant, schedule)
             assert (error is None) == (not cannot_be_built(mutant) and is_right(mutant, schedule))
             if error is not None:
                 caught += 1
-                check_place(error, mutant, rows[at], schedule)
-    assert caught >= (0 if can_be_harmless(kind, mutation, samples(name, kind)) else 1)
+                check_place(error, mutant, rows, rows[at], schedule)
+    if not caught:
+        assert can_be_harmless(kind, mutation, [schedule for schedule, _ in samples(name, kind)])
 
 
 def can_be_harmless(kind: str, mutation: str, schedules: Sequence[Schedule]) -> bool:
@@ -190,11 +189,12 @@ def can_be_harmless(kind: str, mutation: str, schedules: Sequence[Schedule]) -> 
     return depth == 1 and mutation in ("earlier", "later", "wrong chunk")
 
 
-@cache
-def samples(name: str, kind: str) -> tuple[Schedule, ...]:
+@lru_cache(maxsize=1)
+def samples(name: str, kind: str) -> tuple[tuple[Schedule, list[Row]], ...]:
     asked = [(ranks, variants(name, kind, ranks)) for ranks in (3, 4, 6)]
-    chosen = [(ranks, every[i]) for ranks, every in asked for i in ((0, -1) if ranks == 6 else (0,))]
-    return tuple(build(name, kind, ranks, 64 * (kind != "barrier"), **options) for ranks, options in chosen)
+    chosen = [(ranks, ways[i]) for ranks, ways in asked for i in ((0, -1) if ranks == 6 else (0,))]
+    every = [build(name, kind, ranks, 64 * (kind != "barrier"), **options) for ranks, options in chosen]
+    return tuple((schedule, rows_of(schedule)) for schedule in every)
 
 
 def verdict(rows: Sequence[Row], like: Schedule) -> ScheduleError | None:
@@ -205,14 +205,16 @@ def verdict(rows: Sequence[Row], like: Schedule) -> ScheduleError | None:
     return None
 
 
-def check_place(error: ScheduleError, mutant: Sequence[Row], spoilt: Row, schedule: Schedule) -> None:
+def check_place(
+    error: ScheduleError, mutant: Sequence[Row], rows: Sequence[Row], spoilt: Row, schedule: Schedule
+) -> None:
     """It points at a rank, and at a chunk that the spoilt transfer carried before or carries now."""
     assert error.rank is not None
     assert 0 <= error.rank < schedule.nodes
     if error.chunk is None:
         assert "sends to itself" in str(error)
         return
-    touched = {chunk for row in (spoilt, *set(mutant).difference(rows_of(schedule))) for chunk in row.chunks}
+    touched = {chunk for row in (spoilt, *set(mutant).difference(rows)) for chunk in row.chunks}
     assert error.chunk in touched
     assert f"chunk {error.chunk}" in str(error)
     place = f"rank {error.rank}"
@@ -437,11 +439,11 @@ def test_sparse_cells_give_the_same_verdicts(name: str, kind: str, monkeypatch: 
     schedule = build(name, kind, 6, 64 * (kind != "barrier"), **options)
     rng = np.random.default_rng(6)
     rows = rows_of(schedule)
-    picked = rng.choice(len(rows), size=min(len(rows), 4), replace=False).tolist()
+    picked = rng.choice(len(rows), size=min(len(rows), 2), replace=False).tolist()
     mutants = [mutate(rows, at, m, schedule, rng) for at in picked for m in MUTATIONS]
     dense = [str(verdict(mutant, schedule)) for mutant in mutants]
     counts = count(schedule)
-    monkeypatch.setattr(algorithms.proof, "_DENSE_CELLS", 0)
+    monkeypatch.setattr(algorithms.cells, "_DENSE_CELLS", 0)
     prove(schedule)
     assert count(schedule) == counts
     assert [str(verdict(mutant, schedule)) for mutant in mutants] == dense

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,13 @@ def options_of(name: str, ranks: int) -> list[dict[str, Any]]:
     return [{"dims": dims} for dims in DIMS.get(ranks, [])]
 
 
-def every_schedule() -> Iterator[tuple[str, Schedule]]:
-    """(label, schedule) of every algorithm, collective and some N up to 6, and of pairs as two channels."""
+@cache
+def schedules() -> dict[str, Schedule]:
+    """By label: every algorithm, collective and some N up to 6, and pairs as two channels."""
+    return dict(_schedules())
+
+
+def _schedules() -> Iterator[tuple[str, Schedule]]:
     for name, algorithm in ALGORITHMS.items():
         for kind in algorithm.collectives:
             for ranks in RANKS:
@@ -47,9 +53,14 @@ def every_schedule() -> Iterator[tuple[str, Schedule]]:
 
 def place_for(schedule: Schedule) -> Topology:
     """Ranks that are all joined; where switches take part, under one that reduces."""
-    if schedule.switches:
-        return crossbar(schedule.ranks, bandwidth=1e9, switch="reduces")
-    return full_mesh(schedule.ranks, bandwidth=1e9)
+    return _place(schedule.ranks, schedule.switches > 0)
+
+
+@cache
+def _place(ranks: int, reduces: bool) -> Topology:
+    if reduces:
+        return crossbar(ranks, bandwidth=1e9, switch="reduces")
+    return full_mesh(ranks, bandwidth=1e9)
 
 
 def two_shots(ranks: int) -> Schedule:

@@ -19,7 +19,7 @@ from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction, Sync
 from simulator.engine.plan import LINK, NO_TRANSFER, REDUCER, START, Plan
 from simulator.engine.simpy_engine import run_simpy
-from tests.engine.schedule_examples import every_schedule, place_for
+from tests.engine.schedule_examples import place_for, schedules
 from topologies import CustomLink, CustomNodes, Topology, crossbar, custom, full_mesh, ring
 from topologies.errors import TopologyError
 
@@ -263,13 +263,10 @@ def closure_of_plan(plan: Plan, late: Sequence[int] = ()) -> list[int]:
     return every
 
 
-SCHEDULES = dict(every_schedule())
-
-
 @pytest.mark.parametrize("late", [False, True])
 @every_sync
 def test_transfers_wait_for_exactly_what_the_words_say(sync: Sync, late: bool) -> None:
-    for label, schedule in SCHEDULES.items():
+    for label, schedule in schedules().items():
         ranks = sorted({0, schedule.ranks // 2}) if late else []
         plan = lower(schedule, place_for(schedule), Network(sync=sync), delay=dict.fromkeys(ranks, 1e-6))
         assert closure_of_plan(plan, ranks) == closure_by_words(schedule, sync, ranks), label
@@ -277,7 +274,7 @@ def test_transfers_wait_for_exactly_what_the_words_say(sync: Sync, late: bool) -
 
 @pytest.mark.parametrize(("narrow", "wide"), [("dataflow", "step"), ("step", "barrier")])
 def test_each_kind_of_waiting_includes_the_one_before(narrow: Sync, wide: Sync) -> None:
-    for label, schedule in SCHEDULES.items():
+    for label, schedule in schedules().items():
         few, many = closure_by_words(schedule, narrow, [0]), closure_by_words(schedule, wide, [0])
         assert all(a & b == a for a, b in zip(few, many, strict=True)), label
 
@@ -292,7 +289,7 @@ def joins_of(plan: Plan) -> list[tuple[int, int]]:
 @every_sync
 def test_joins_stand_only_where_they_save_edges(sync: Sync) -> None:
     found = 0
-    for label, schedule in SCHEDULES.items():
+    for label, schedule in schedules().items():
         plan = lower(schedule, place_for(schedule), Network(sync=sync))
         for awaited, waiting in joins_of(plan):
             assert awaited * waiting > awaited + waiting, label
@@ -317,7 +314,7 @@ def test_direct_then_direct_has_no_cube_of_edges(sync: Sync) -> None:
 
 @every_sync
 def test_operations_stand_in_the_order_step_channel_slot_source(sync: Sync) -> None:
-    for label, schedule in SCHEDULES.items():
+    for label, schedule in schedules().items():
         plan = lower(
             schedule,
             place_for(schedule),

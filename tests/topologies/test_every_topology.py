@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from math import prod
-from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 
+from tests.cases import case
 from tests.topologies.topology_examples import EXAMPLES
 from topologies import TOPOLOGIES, Topology, routes
 from topologies.measures import measure
 from topologies.ways import distances
 
-CASES = [
-    pytest.param(kind, arguments, id=f"{kind}-{i}")
-    for kind, several in EXAMPLES.items()
-    for i, arguments in enumerate(several)
-]
-every_topology = pytest.mark.parametrize(("kind", "arguments"), CASES)
+@cache
+def examples(kind: str) -> list[Topology]:
+    return [TOPOLOGIES[kind](**arguments) for arguments in EXAMPLES[kind]]
 
 
-def build(kind: str, arguments: dict[str, Any]) -> Topology:
-    return TOPOLOGIES[kind](**arguments)
+def every_topology(check: Callable[[Topology], None]) -> Callable[[str], None]:
+    """A test for each kind, of all its examples."""
+
+    @pytest.mark.parametrize("kind", EXAMPLES)
+    def test(kind: str) -> None:
+        for number, topology in enumerate(examples(kind)):
+            with case(number, EXAMPLES[kind][number]):
+                check(topology)
+
+    return test
 
 
 def all_pairs(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
@@ -36,9 +43,7 @@ def test_every_builder_has_examples() -> None:
 
 
 @every_topology
-def test_ranks_come_first_and_switches_have_names(kind: str, arguments: dict[str, Any]) -> None:
-    topology = build(kind, arguments)
-    assert topology.kind == kind
+def test_ranks_come_first_and_switches_have_names(topology: Topology) -> None:
     assert topology.nodes[: topology.ranks] == tuple(range(topology.ranks))
     assert all(isinstance(node, str) for node in topology.nodes[topology.ranks :])
     assert topology.nodes == tuple(topology.graph.nodes)
@@ -47,16 +52,14 @@ def test_ranks_come_first_and_switches_have_names(kind: str, arguments: dict[str
 
 
 @every_topology
-def test_coordinates_count_through_the_dims(kind: str, arguments: dict[str, Any]) -> None:
-    topology = build(kind, arguments)
+def test_coordinates_count_through_the_dims(topology: Topology) -> None:
     assert prod(topology.dims) == topology.ranks
     grid = [tuple(reversed(c)) for c in np.ndindex(*reversed(topology.dims))]
     assert [topology.coordinates(rank) for rank in range(topology.ranks)] == grid
 
 
 @every_topology
-def test_links_are_the_edges_of_the_graph(kind: str, arguments: dict[str, Any]) -> None:
-    topology = build(kind, arguments)
+def test_links_are_the_edges_of_the_graph(topology: Topology) -> None:
     links = topology.links
     rows = [
         (topology.nodes[s], topology.nodes[d], b, lat, o, topology.levels[level], c)
@@ -78,15 +81,13 @@ def test_links_are_the_edges_of_the_graph(kind: str, arguments: dict[str, Any]) 
 
 
 @every_topology
-def test_link_names_are_unique(kind: str, arguments: dict[str, Any]) -> None:
-    topology = build(kind, arguments)
+def test_link_names_are_unique(topology: Topology) -> None:
     names = [topology.link_name(link) for link in range(len(topology.links))]
     assert len(set(names)) == len(names)
 
 
 @every_topology
-def test_routes_walk_the_cheapest_way(kind: str, arguments: dict[str, Any]) -> None:
-    topology = build(kind, arguments)
+def test_routes_walk_the_cheapest_way(topology: Topology) -> None:
     src, dst = all_pairs(topology)
     found, cost = routes(topology, src, dst), distances(topology, np.arange(topology.ranks))
     for pair, (a, b) in enumerate(zip(src, dst, strict=True)):
@@ -97,26 +98,26 @@ def test_routes_walk_the_cheapest_way(kind: str, arguments: dict[str, Any]) -> N
         assert topology.links.cost[walk].sum() == cost[b, a]
 
 
-@every_topology
-def test_building_and_routing_are_the_same_again(kind: str, arguments: dict[str, Any]) -> None:
-    one, two = build(kind, arguments), build(kind, arguments)
-    assert one.nodes == two.nodes
-    for column in ("src", "dst", "bandwidth", "latency", "overhead", "level", "cost"):
-        np.testing.assert_array_equal(getattr(one.links, column), getattr(two.links, column))
-    a, b = routes(one, *all_pairs(one)), routes(two, *all_pairs(two))
-    np.testing.assert_array_equal(a.links, b.links)
-    np.testing.assert_array_equal(a.offsets, b.offsets)
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_building_and_routing_are_the_same_again(kind: str) -> None:
+    for one, arguments in zip(examples(kind), EXAMPLES[kind], strict=True):
+        two = TOPOLOGIES[kind](**arguments)
+        assert one.kind == kind
+        assert one.nodes == two.nodes
+        for column in ("src", "dst", "bandwidth", "latency", "overhead", "level", "cost"):
+            np.testing.assert_array_equal(getattr(one.links, column), getattr(two.links, column))
+        a, b = routes(one, *all_pairs(one)), routes(two, *all_pairs(two))
+        np.testing.assert_array_equal(a.links, b.links)
+        np.testing.assert_array_equal(a.offsets, b.offsets)
 
 
 @every_topology
-def test_diameter_is_the_longest_route(kind: str, arguments: dict[str, Any]) -> None:
-    topology = build(kind, arguments)
+def test_diameter_is_the_longest_route(topology: Topology) -> None:
     assert measure(topology).diameter == routes(topology, *all_pairs(topology)).hops().max()
 
 
 @every_topology
-def test_alpha_diameter_agrees_with_networkx(kind: str, arguments: dict[str, Any]) -> None:
-    topology = build(kind, arguments)
+def test_alpha_diameter_agrees_with_networkx(topology: Topology) -> None:
     alphas = nx.DiGraph()
     alphas.add_nodes_from(topology.nodes)
     for u, v, data in topology.graph.edges(data=True):
