@@ -70,11 +70,11 @@ def assemble(
     )
 
 
-_Whole: TypeAlias = "NDArray[np.int32]"
-_Moved: TypeAlias = "Ranges | tuple[_Whole, _Whole]"
+_Column: TypeAlias = "NDArray[np.int32]"
+_Moved: TypeAlias = "Ranges | tuple[_Column, _Column]"
 """Chunks of each transfer as ranges; or how many each moves, and all of them in a row."""
 
-_Group: TypeAlias = "tuple[_Whole, _Whole, _Whole, _Whole, _Moved]"
+_Group: TypeAlias = "tuple[_Column, _Column, _Column, _Column, _Moved]"
 """Step, source, destination and mode of some transfers, and the chunks that they move."""
 
 
@@ -120,7 +120,7 @@ def _moved(chunks: Chunks) -> _Moved:
     return np.full(len(table), table.shape[1], dtype=np.int32), table.ravel()
 
 
-def _joined_chunks(groups: Sequence[_Moved]) -> tuple[_Whole, _Whole, _Whole | None]:
+def _joined_chunks(groups: Sequence[_Moved]) -> tuple[_Column, _Column, _Column | None]:
     """Columns `first`, `count` and `index` of all groups: as ranges if all are, else as lists."""
     none = np.zeros(0, dtype=np.int32)
     ranges = [group for group in groups if isinstance(group, Ranges)]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moves:
+class CellMoves:
     """Rank 0's transfers, taken apart into single chunks, and the images at rank 0 of the cells involved.
 
     Attributes
@@ -65,7 +65,7 @@ class Moves:
         return key if self.known is None else np.searchsorted(self.known, key)
 
 
-def cell_moves(one: Representative) -> Moves:
+def cell_moves(one: Representative) -> CellMoves:
     """Moves of rank 0 between cells of rank 0, each of which stands for its images."""
     schedule = one.schedule
     row, chunk = schedule.moves()
@@ -77,7 +77,7 @@ def cell_moves(one: Representative) -> Moves:
         cells = len(known)
         chunk, target = np.searchsorted(known, chunk), np.searchsorted(known, target)
     ends = np.append(np.flatnonzero(np.diff(schedule.step[row])) + 1, len(row))[: len(row)]
-    return Moves(row, chunk, target, schedule.mode[row] == REDUCE, ends, known, cells)
+    return CellMoves(row, chunk, target, schedule.mode[row] == REDUCE, ends, known, cells)
 
 
 def _ends(one: Representative) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Whole: TypeAlias = "NDArray[np.int64]"
+Column: TypeAlias = "NDArray[np.int64]"
 State: TypeAlias = "NDArray[Any]"
 """What a choice goes by, one a message; integers of whatever width the chooser works in."""
 
@@ -32,8 +32,8 @@ class Fork:
     """
 
     first: NDArray[np.integer]
-    count: Whole
-    node: Whole
+    count: Column
+    node: Column
     paths: Paths | None = None
 
 
@@ -53,10 +53,10 @@ class Paths:
         Into how many each of them falls apart past what is counted there.
     """
 
-    start: Whole
+    start: Column
     uneven: NDArray[np.bool_]
-    weight: Whole
-    lanes: Whole
+    weight: Column
+    lanes: Column
 
 
 class Chooser(Protocol):
@@ -65,13 +65,13 @@ class Chooser(Protocol):
     weighs: ClassVar[bool]
     """Whether it needs to know how many paths begin with each link."""
 
-    def choose(self, fork: Fork, state: State) -> tuple[Whole, State]:
+    def choose(self, fork: Fork, state: State) -> tuple[Column, State]:
         """Position among the choices that each message takes, and its state from there on."""
 
 
 def choose(
-    chooser: Chooser | None, first: Whole, count: Whole, node: Whole, state: State
-) -> tuple[Whole, State]:
+    chooser: Chooser | None, first: Column, count: Column, node: Column, state: State
+) -> tuple[Column, State]:
     """Choose among parallel links: `count` that begin with `first`, or without a chooser that one."""
     if chooser is None:
         return first, state
@@ -90,9 +90,9 @@ class Preferred:
     """
 
     weighs: ClassVar[bool] = False
-    lanes: Whole
+    lanes: Column
 
-    def choose(self, fork: Fork, state: State) -> tuple[Whole, State]:
+    def choose(self, fork: Fork, state: State) -> tuple[Column, State]:
         """Position of the link, and the same state."""
         return state % self.lanes[fork.first], state
 
@@ -103,7 +103,7 @@ class Hashed:
 
     weighs: ClassVar[bool] = False
 
-    def choose(self, fork: Fork, state: State) -> tuple[Whole, State]:
+    def choose(self, fork: Fork, state: State) -> tuple[Column, State]:
         """Position of the link, and the same state."""
         choice = np.zeros(len(fork.count), dtype=np.int64)
         some = np.flatnonzero(fork.count > 1)
@@ -122,7 +122,7 @@ class InTurn:
 
     weighs: ClassVar[bool] = True
 
-    def choose(self, fork: Fork, state: State) -> tuple[Whole, State]:
+    def choose(self, fork: Fork, state: State) -> tuple[Column, State]:
         """Position of the link, and which of the paths from there."""
         choice, onward = state % fork.count, state // fork.count
         if fork.paths is not None and fork.paths.uneven.any():
@@ -131,7 +131,7 @@ class InTurn:
         return choice, onward
 
 
-def _table(paths: Paths, count: Whole, some: Whole) -> Whole:
+def _table(paths: Paths, count: Column, some: Column) -> Column:
     """Paths by message and choice; 0 past the last choice."""
     column = np.arange(count[some].max())
     at = np.minimum(paths.start[some, None] + column, len(paths.weight) - 1)
@@ -139,7 +139,7 @@ def _table(paths: Paths, count: Whole, some: Whole) -> Whole:
     return np.where(column < count[some, None], weight, 0)
 
 
-def _turn(paths: Whole, turn: Whole) -> tuple[Whole, Whole]:
+def _turn(paths: Column, turn: Column) -> tuple[Column, Column]:
     """The choice that has the turn, and how often it had it before.
 
     >>> [column.tolist() for column in _turn(np.array([[1, 3]] * 4), np.arange(4))]
@@ -162,7 +162,7 @@ def _turn(paths: Whole, turn: Whole) -> tuple[Whole, Whole]:
     return choice, before
 
 
-def mixed(state: NDArray[np.uint64] | int, *parts: Whole) -> NDArray[np.uint64]:
+def mixed(state: NDArray[np.uint64] | int, *parts: Column) -> NDArray[np.uint64]:
     """Hash of a state and all parts, by the finaliser of MurmurHash3 (Appleby 2011); itself a state.
 
     >>> three, five = np.array([3]), np.array([5])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 from typing import Any, Final, TypeVar, cast
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
@@ -17,9 +16,14 @@ WORTH_CALLING: Final = 500
 """The same once numba is loaded."""
 
 
+@cache
 def numba_is_here() -> bool:
-    """Whether numba is installed; it is not imported to find out."""
-    return find_spec("numba") is not None
+    """Whether numba is installed and fits this Python; asked only where it would be loaded."""
+    try:
+        import numba
+    except ImportError:
+        return False
+    return hasattr(numba, "njit")
 
 
 def fast(loop: Loop, turns: int) -> Loop:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from topologies.topology import Topology
 
-Whole: TypeAlias = "NDArray[np.int64]"
+Column: TypeAlias = "NDArray[np.int64]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,13 +22,13 @@ class Stubs:
     Of other nodes the neighbour is -1 and the rest means nothing. Shape (nodes,) each.
     """
 
-    neighbour: Whole
-    up: Whole
-    up_lanes: Whole
-    down: Whole
-    down_lanes: Whole
+    neighbour: Column
+    up: Column
+    up_lanes: Column
+    down: Column
+    down_lanes: Column
 
-    def between(self, src: Whole, dst: Whole) -> tuple[Whole, Whole]:
+    def between(self, src: Column, dst: Column) -> tuple[Column, Column]:
         """Where the pairs (src[p], dst[p]) are after the hop from a stub, and before the hop to one.
 
         Both are the same where there is nothing between, and such a hop is taken only where it

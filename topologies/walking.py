@@ -15,7 +15,7 @@ import numpy as np
 
 from topologies.choices import Fork, Paths, choose
 from topologies.paths import Routes, assemble
-from topologies.stubs import Stubs, find_stubs
+from topologies.stubs import find_stubs
 from topologies.translations import translations
 from topologies.ways import Ways, count_paths, ways
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topologies.choices import Chooser, State
-    from topologies.stubs import Stubs, find_stubs
+    from topologies.stubs import Stubs
     from topologies.topology import Topology
-from topologies.translations import Translations
+    from topologies.translations import Translations
 
-Whole: TypeAlias = "NDArray[np.int64]"
+Column: TypeAlias = "NDArray[np.int64]"
 
 _WALKS_AT_ONCE: Final = 1 << 15
 _CELLS_AT_ONCE: Final = 1 << 23
@@ -39,7 +39,7 @@ _MOST_PATHS: Final = 1 << 16
 
 
 def walk(
-    topology: Topology, chooser: Chooser | None, state: State, src: Whole, dst: Whole
+    topology: Topology, chooser: Chooser | None, state: State, src: Column, dst: Column
 ) -> tuple[Routes, NDArray[np.bool_]]:
     """Walk pairs of different nodes along shortest paths.
 
@@ -89,16 +89,16 @@ class _Log:
         The position counts from the first hop that a search finds.
     """
 
-    src: Whole
-    dst: Whole
+    src: Column
+    dst: Column
     state: State
-    lead: Whole
-    count: Whole
+    lead: Column
+    count: Column
     lost: NDArray[np.bool_]
-    hops: list[tuple[Whole, Whole | int, NDArray[np.integer]]]
+    hops: list[tuple[Column, Column | int, NDArray[np.integer]]]
 
     @classmethod
-    def of(cls, src: Whole, dst: Whole, state: State) -> _Log:
+    def of(cls, src: Column, dst: Column, state: State) -> _Log:
         lead, lost = np.zeros(len(src), dtype=np.int64), np.zeros(len(src), dtype=bool)
         return cls(src, dst, state, lead, lead.copy(), lost, [])
 
@@ -114,7 +114,7 @@ class _Log:
         return Routes.counted(np.where(self.lost, 0, self.count), kept)
 
 
-def _leave(log: _Log, stubs: Stubs, chooser: Chooser | None, walker: Whole) -> None:
+def _leave(log: _Log, stubs: Stubs, chooser: Chooser | None, walker: Column) -> None:
     """Take the hop from nodes with one neighbour."""
     node = log.src[walker]
     link, log.state[walker] = choose(chooser, stubs.up[node], stubs.up_lanes[node], node, log.state[walker])
@@ -122,7 +122,7 @@ def _leave(log: _Log, stubs: Stubs, chooser: Chooser | None, walker: Whole) -> N
     log.lead[walker] = log.count[walker] = 1
 
 
-def _enter(log: _Log, stubs: Stubs, chooser: Chooser | None, here: Whole) -> None:
+def _enter(log: _Log, stubs: Stubs, chooser: Chooser | None, here: Column) -> None:
     """Take the hop to nodes with one neighbour, where the walks are now."""
     walker = np.flatnonzero((log.dst != here) & ~log.lost)
     first, lanes = stubs.down[log.dst[walker]], stubs.down_lanes[log.dst[walker]]
@@ -152,16 +152,16 @@ class _Search:
 
     found: Ways
     first: NDArray[np.int32]
-    row: Whole
-    weight: Whole | None
+    row: Column
+    weight: Column | None
     uneven: NDArray[np.bool_] | None
     group: Translations | None = None
     degree: int = 0
 
 
 def _searches(
-    topology: Topology, chooser: Chooser | None, src: Whole, dst: Whole
-) -> Iterator[tuple[Whole, _Search | None]]:
+    topology: Topology, chooser: Chooser | None, src: Column, dst: Column
+) -> Iterator[tuple[Column, _Search | None]]:
     """Which of the walks, and the ways that they take if they take any."""
     nodes, every, through = len(topology.nodes), np.arange(len(src)), src != dst
     if not through.any():
@@ -184,8 +184,8 @@ def _searches(
 
 
 def _weighed(
-    topology: Topology, chooser: Chooser | None, targets: Whole, number: Whole
-) -> tuple[Ways, NDArray[np.int32], Whole, Whole | None, NDArray[np.bool_] | None]:
+    topology: Topology, chooser: Chooser | None, targets: Column, number: Column
+) -> tuple[Ways, NDArray[np.int32], Column, Column | None, NDArray[np.bool_] | None]:
     """The ways to some targets and, if the chooser asks, how many paths begin with each of their links."""
     found = ways(topology, targets)
     fork = np.flatnonzero(found.count)
@@ -206,8 +206,8 @@ def _walk_through(
     topology: Topology,
     chooser: Chooser | None,
     search: _Search,
-    src: Whole,
-    dst: Whole,
+    src: Column,
+    dst: Column,
     stubs: Stubs,
 ) -> None:
     """Walk along the ways of a search from src[w] to dst[w], not counting hops from and to stubs."""

@@ -151,8 +151,9 @@ def count_paths(topology: Topology, targets: NDArray[np.int64], found: Ways) -> 
     source, target = topology.links.src[link], topology.links.dst[link]
     order = np.argsort(cost[row, source], kind="stable")
     row, source, target = row[order], source[order], target[order]
-    rings = np.flatnonzero(np.diff(cost[row, source], prepend=-1.0))
-    for start, stop in pairwise([*rings.tolist(), len(row)]):
-        step = slice(start, stop)
-        np.add.at(paths, (row[step], source[step]), paths[row[step], target[step]])
+    # outwards from the targets: what is equally far at once
+    bounds = np.flatnonzero(np.diff(cost[row, source], prepend=-1.0))
+    for start, stop in pairwise([*bounds.tolist(), len(row)]):
+        far = slice(start, stop)
+        np.add.at(paths, (row[far], source[far]), paths[row[far], target[far]])
     return paths

@@ -52,7 +52,9 @@ def use_of(timeline: Timeline, carried: NDArray[np.int64]) -> LinkUse:
     links = int(np.count_nonzero(plan.resources.kind == LINK))
     moved, busy = (np.zeros(len(plan.resources), dtype=np.int64) for _ in range(2))
     add = fast(_add_hops, plan.hops)
-    add(plan.hop_offset, plan.resource, carried, timeline.grant, timeline.release, moved, busy)
+    # flows share a link: how long each holds it says nothing
+    until = timeline.release if plan.flows is None else timeline.grant
+    add(plan.hop_offset, plan.resource, carried, timeline.grant, until, moved, busy)
     if plan.flows is not None:
         # several at once: as long as the bytes take at the full rate
         seconds = moved[:links] / plan.flows.capacity[:links]

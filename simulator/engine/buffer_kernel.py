@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulator.engine.buffers import HELD
 from simulator.engine.kernel import (
     GRANTED,
     LATE,
@@ -14,15 +15,13 @@ from simulator.engine.kernel import (
     QUEUED,
     READY,
     STACK,
-    _pop_event,
-    _push_event,
     inner,
     njit,
+    pop_event,
+    push_event,
 )
+from simulator.engine.row_kernel import line_up, start_dependents, start_first, take_first
 from topologies.clock import LONGEST
-
-HELD: Final = LONGEST + 1
-"""When a resource is free that is held until nobody knows when."""
 
 
 class Crowd(NamedTuple):
@@ -46,7 +45,7 @@ class Crowd(NamedTuple):
 
 @inner
 def _come(run, time, code):
-    run.scalars[QUEUED] = _push_event(run.times, run.codes, run.scalars[QUEUED], time, code)
+    run.scalars[QUEUED] = push_event(run.times, run.codes, run.scalars[QUEUED], time, code)
 
 
 @inner
@@ -59,51 +58,23 @@ def _look_at(run, r):
 
 
 @inner
-def _line_up(run, i, h, now):
-    """Queue in the order (arrival, operation); nobody in the queue has come later."""
-    r = run.hops[h].resource
-    resource, operation = run.resources[r], run.operations[i]
-    operation.position = h
-    operation.came = now
-    run.hops[h].arrival = now
-    alone = resource.first == NONE
-    ahead, behind = resource.last, np.int64(NONE)
-    if alone:
-        ahead = np.int64(NONE)
-    while ahead != NONE and ahead > i and run.operations[ahead].came == now:
-        behind = ahead
-        ahead = run.operations[ahead].before
-    operation.before = ahead
-    operation.behind = behind
-    if ahead == NONE:
-        resource.first = i
-    else:
-        run.operations[ahead].behind = i
-    if behind == NONE:
-        resource.last = i
-    else:
-        run.operations[behind].before = i
-    if alone:
-        if resource.free_at <= now:
-            _look_at(run, r)
-        elif resource.free_at != HELD:
-            _come(run, resource.free_at, -1 - r)
-
-
-@inner
 def _walk_on(run, i, h, now):
     """Queue an operation at its next hop; after the last one, start what waited for it alone."""
     operation = run.operations[i]
     if h < operation.end:
-        _line_up(run, i, h, now)
+        operation.position = h
+        operation.came = now
+        run.hops[h].arrival = now
+        r = run.hops[h].resource
+        resource = run.resources[r]
+        if resource.first == NONE:
+            if resource.free_at <= now:
+                _look_at(run, r)
+            elif resource.free_at != HELD:
+                _come(run, resource.free_at, -1 - r)
+        line_up(run, i, resource)
         return
-    # the lowest number is started first
-    for e in range(operation.dependents_end - 1, operation.dependents - 1, -1):
-        d = run.dependents[e]
-        run.operations[d].missing -= 1
-        if run.operations[d].missing == 0:
-            run.started[run.scalars[STACK]] = d
-            run.scalars[STACK] += 1
+    start_dependents(run, i)
 
 
 @inner
@@ -117,7 +88,7 @@ def _settle(run, now):
             _walk_on(run, i, run.operations[i].begin, now)
         elif run.scalars[QUEUED] > 0 and run.times[0] == now:
             code = run.codes[0]
-            run.scalars[QUEUED] = _pop_event(run.times, run.codes, run.scalars[QUEUED])
+            run.scalars[QUEUED] = pop_event(run.times, run.codes, run.scalars[QUEUED])
             if code < 0:
                 _look_at(run, -1 - code)
             elif code < operations:
@@ -156,13 +127,10 @@ def _let_go(run, i, h, now):
 def _begin(run, r, now):
     """Grant a resource to its first waiter; let go of all that waited to know when, and send it on."""
     resource = run.resources[r]
-    i = resource.first
+    i = take_first(run, resource)
     operation = run.operations[i]
     h = operation.position
     hop = run.hops[h]
-    resource.first = operation.behind
-    if resource.first != NONE:
-        run.operations[resource.first].before = NONE
     if hop.hold > LONGEST - now:
         run.scalars[LATE] = 1
         return
@@ -209,10 +177,7 @@ def buffer_loop(run, limit):
     now = run.times[0] if run.scalars[QUEUED] > 0 else np.int64(0)
     if run.scalars[NOW] == NONE:
         now = np.int64(0)
-        for i in range(len(run.operations) - 1, -1, -1):
-            if run.operations[i].missing == 0:
-                run.started[run.scalars[STACK]] = i
-                run.scalars[STACK] += 1
+        start_first(run)
     while run.scalars[LATE] == 0:
         run.scalars[NOW] = now
         _settle(run, now)

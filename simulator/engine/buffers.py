@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from simulator.engine.errors import PlanError
 from simulator.engine.hops import TOO_LONG, clipped
+from simulator.engine.machine import femtoseconds_of
 from simulator.engine.plan import LINK, Buffers, Plan, carried_bytes
 from topologies.clock import LONGEST, femtoseconds, to_seconds
 from topologies.text import format_time
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from algorithms.schedule import Schedule
     from topologies.topology import Topology
 
-MOST_NAMED = 8
+HELD: Final = LONGEST + 1
+"""When a resource is free that is held until nobody knows when, fs."""
+
+MOST_NAMED: Final = 8
 """Links of a cycle that an error names."""
 
 
@@ -37,7 +41,7 @@ def with_buffers(plan: Plan, schedule: Schedule, topology: Topology, room: int) 
         If a message must be stored whole on its way, and does not fit.
     """
     crosses = plan.resources.kind[plan.resource] == LINK
-    operation = np.repeat(np.arange(len(plan)), np.diff(plan.hop_offset))
+    operation = plan.operation()
     # a way's links are next to each other, whatever an operation walks before and after them
     goes_on = np.zeros(plan.hops, dtype=bool)
     goes_on[:-1] = crosses[:-1] & crosses[1:] & (operation[:-1] == operation[1:])
@@ -45,7 +49,8 @@ def with_buffers(plan: Plan, schedule: Schedule, topology: Topology, room: int) 
     _check_stored(plan, size, goes_on, room)
     drain, overhead = np.zeros((2, plan.hops), dtype=np.int64)
     link = plan.resources.which[plan.resource[crosses]]
-    drain[crosses], overhead[crosses] = _drains(topology, room)[link], _overheads(topology)[link]
+    drain[crosses] = _drains(topology, room)[link]
+    overhead[crosses] = femtoseconds_of(topology.links.overhead)[link]
     around = np.where(goes_on, np.maximum(plan.resources.latency[plan.resource] - drain, 0), 0)
     more = np.maximum(-(-size // room) - 1, 0)
     reach = np.minimum(more, _links_after(goes_on)).astype(np.int32)
@@ -73,13 +78,6 @@ def _drains(topology: Topology, room: int) -> NDArray[np.int64]:
     """Femtoseconds in which each link moves a whole buffer."""
     rate, which = np.unique(topology.links.bandwidth, return_inverse=True)
     times = [clipped(femtoseconds(Fraction(room) / Fraction(one))) for one in rate.tolist()]
-    return np.array(times, dtype=np.int64)[which.ravel()]
-
-
-def _overheads(topology: Topology) -> NDArray[np.int64]:
-    """Femtoseconds that each link is held before the bytes."""
-    overhead, which = np.unique(topology.links.overhead, return_inverse=True)
-    times = [clipped(femtoseconds(one)) for one in overhead.tolist()]
     return np.array(times, dtype=np.int64)[which.ravel()]
 
 
@@ -129,7 +127,7 @@ def _cycle(
     plan: Plan, buffers: Buffers, waiting: NDArray[np.int64], grant: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Hops that wait, each for a resource that the operation of the next one has not let go."""
-    operation = np.repeat(np.arange(len(plan)), np.diff(plan.hop_offset))
+    operation = plan.operation()
     waits_at = np.full(len(plan), -1)
     waits_at[operation[waiting]] = waiting
     # a resource is kept by who holds it, or has room at its far end, until a hop that has not been granted

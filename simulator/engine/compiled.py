@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from simulator.engine.compiled_buffers import run_buffers
+from simulator.engine.compiled_run import compiled_timeline, run_to_end
 from simulator.engine.compiled_sharing import run_compiled_sharing
 from simulator.engine.errors import TOO_LATE, PlanError
-from simulator.engine.timeline import Timeline
 from topologies.clock import LONGEST
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from simulator.engine.plan import Plan
+    from simulator.engine.timeline import Timeline
 
 REPORT_EVERY: Final = 1 << 20
 
@@ -51,10 +54,9 @@ def run_in_order(plan: Plan) -> Timeline | None:
     PlanError
         If the clock runs past 2.5 hours.
     """
-    from simulator.engine.kernel import pass_in_order
+    from simulator.engine.kernel import MEET, OVER, pass_in_order
 
-    timeline = _empty(plan)
-    times = (timeline.arrival, timeline.grant, timeline.release)
+    times = _no_times(plan)
     verdict = pass_in_order(
         plan.hop_offset,
         plan.resource,
@@ -68,9 +70,9 @@ def run_in_order(plan: Plan) -> Timeline | None:
         np.empty(len(plan), dtype=np.int64),
         LONGEST,
     )
-    if verdict == 2 or (verdict == 0 and timeline.time > LONGEST):
+    if verdict == OVER:
         raise PlanError(TOO_LATE)
-    return timeline if verdict == 0 else None
+    return None if verdict == MEET else compiled_timeline(plan, *times)
 
 
 def run_events(plan: Plan, progress: Callable[[int, int], None] | None = None) -> Timeline:
@@ -87,10 +89,10 @@ def run_events(plan: Plan, progress: Callable[[int, int], None] | None = None) -
     PlanError
         If the clock runs past 2.5 hours.
     """
-    from simulator.engine.kernel import GRANTED, LATE, NONE, NOW, SCALARS, dependents_of, event_loop
+    from simulator.engine.kernel import NONE, NOW, SCALARS, dependents_of, event_loop
 
-    timeline = _empty(plan)
-    operations, resources, hops = len(plan), len(plan.resources), plan.hops
+    times = _no_times(plan)
+    operations, resources = len(plan), len(plan.resources)
     # of a resource: the next that leaves it, and a look at it
     events = 2 * resources
     scalars = np.zeros(SCALARS, dtype=np.int64)
@@ -118,20 +120,18 @@ def run_events(plan: Plan, progress: Callable[[int, int], None] | None = None) -
     columns = (
         *(plan.hop_offset, plan.resource, plan.hold, plan.head, plan.resources.latency, plan.resources.gap),
         *dependents_of(plan.dependency_offset, plan.dependency),
-        *(timeline.arrival, timeline.grant, timeline.release),
+        *times,
     )
-    limit = hops if progress is None else REPORT_EVERY
-    advance: Callable[..., bool] = event_loop
-    more = True
-    while more:
-        more = advance(*columns, *state, limit, LONGEST)
-        if progress is not None:
-            progress(int(scalars[GRANTED]), hops)
-    if scalars[LATE] or timeline.time > LONGEST:
-        raise PlanError(TOO_LATE)
-    return timeline
+    loop: Callable[..., bool] = event_loop
+
+    def advance(limit: int) -> bool:
+        return loop(*columns, *state, limit, LONGEST)
+
+    run_to_end(advance, scalars, plan.hops, REPORT_EVERY, progress)
+    return compiled_timeline(plan, *times)
 
 
-def _empty(plan: Plan) -> Timeline:
+def _no_times(plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Arrival, grant and release of every hop, to be filled."""
     arrival, grant, release = (np.zeros(plan.hops, dtype=np.int64) for _ in range(3))
-    return Timeline(plan, arrival, grant, release, engine="compiled")
+    return arrival, grant, release

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from simulator.engine.buffers import check_nobody_waits
-from simulator.engine.errors import TOO_LATE, PlanError
-from simulator.engine.timeline import Timeline
-from topologies.clock import LONGEST
+from simulator.engine.compiled_run import compiled_timeline, run_to_end
 
 if TYPE_CHECKING:
     from simulator.engine.plan import Buffers, Plan
+    from simulator.engine.timeline import Timeline
 
 REPORT_EVERY: Final = 1 << 18
 
@@ -50,20 +50,12 @@ def run_buffers(plan: Plan, buffers: Buffers, progress: Callable[[int, int], Non
         If the clock runs past 2.5 hours, or operations wait for each other's buffers.
     """
     from simulator.engine.buffer_kernel import buffer_loop
-    from simulator.engine.kernel import GRANTED, LATE
 
     run = _at_rest(plan, buffers)
-    advance: Callable[..., bool] = buffer_loop
-    more = True
-    while more:
-        more = advance(run, plan.hops if progress is None else REPORT_EVERY)
-        if progress is not None:
-            progress(int(run.scalars[GRANTED]), plan.hops)
-    arrival, grant, release = (run.hops[name].copy() for name in ("arrival", "grant", "release"))
-    timeline = Timeline(plan, arrival, grant, release, engine="compiled")
-    if run.scalars[LATE] or timeline.time > LONGEST:
-        raise PlanError(TOO_LATE)
-    check_nobody_waits(plan, buffers, arrival, grant)
+    run_to_end(partial(buffer_loop, run), run.scalars, plan.hops, REPORT_EVERY, progress)
+    times = (run.hops[name].copy() for name in ("arrival", "grant", "release"))
+    timeline = compiled_timeline(plan, *times)
+    check_nobody_waits(plan, buffers, timeline.arrival, timeline.grant)
     return timeline
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from simulator.engine.errors import TOO_LATE, PlanError
+from simulator.engine.compiled_run import compiled_timeline, run_to_end
 from simulator.engine.sharing import flow_hops
-from simulator.engine.timeline import Timeline
-from topologies.clock import LONGEST
 
 if TYPE_CHECKING:
     from simulator.engine.plan import Flows, Plan
+    from simulator.engine.timeline import Timeline
 
 REPORT_EVERY: Final = 1 << 14
 
@@ -56,21 +56,11 @@ def run_compiled_sharing(
     PlanError
         If the clock runs past 2.5 hours.
     """
-    from simulator.engine.kernel import GRANTED, LATE
     from simulator.engine.sharing_kernel import flow_loop
 
     run = _at_rest(plan, flows)
-    advance: Callable[..., bool] = flow_loop
-    more = True
-    while more:
-        more = advance(run, plan.hops if progress is None else REPORT_EVERY)
-        if progress is not None:
-            progress(int(run.scalars[GRANTED]), plan.hops)
-    arrival, grant, release = (run.times[name].copy() for name in ("arrival", "grant", "release"))
-    timeline = Timeline(plan, arrival, grant, release, engine="compiled")
-    if run.scalars[LATE] or timeline.time > LONGEST:
-        raise PlanError(TOO_LATE)
-    return timeline
+    run_to_end(partial(flow_loop, run), run.scalars, plan.hops, REPORT_EVERY, progress)
+    return compiled_timeline(plan, *(run.times[name].copy() for name in ("arrival", "grant", "release")))
 
 
 def _at_rest(plan: Plan, flows: Flows) -> Any:
@@ -128,7 +118,7 @@ def _flow_rows(plan: Plan) -> Any:
 def _hop_rows(plan: Plan) -> Any:
     rows = np.zeros(plan.hops, dtype=HOP).view(np.recarray)
     rows.resource = plan.resource
-    rows.operation = np.repeat(np.arange(len(plan)), np.diff(plan.hop_offset))
+    rows.operation = plan.operation()
     return rows
 
 

@@ -43,7 +43,8 @@ def run_plan(
     Raises
     ------
     PlanError
-        If there is no such engine, the clock runs past 2.5 hours, or the plan is too large for SimPy.
+        If there is no such engine, the clock runs past 2.5 hours, operations wait for each other's
+        buffers, or the plan is too large for SimPy.
     """
     if engine not in ENGINES:
         raise PlanError(f'there is no engine "{engine}"', ("engine",))

@@ -57,7 +57,7 @@ def _delays(plan: Plan, machine: Machine) -> NDArray[np.int64]:
     links = machine.topology.links
     fixed = np.zeros((2, len(plan.resources)), dtype=np.int64)
     fixed[:, : len(links)] = plan.resources.latency[: len(links)], femtoseconds_of(links.overhead)
-    operation = np.repeat(np.arange(len(plan)), np.diff(plan.hop_offset))
+    operation = plan.operation()
     about = np.bincount(operation, fixed.sum(axis=0, dtype=np.float64)[plan.resource], len(plan))
     if about.max(initial=0) > LONGEST:
         raise PlanError(PLAN_TOO_LONG)

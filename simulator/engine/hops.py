@@ -110,7 +110,23 @@ def hold_table(
     resource: NDArray[np.integer],
     size: NDArray[np.integer],
 ) -> NDArray[np.int64]:
-    """Hold of each hop over resource[h] by a message of sizes[size[h]]: distinct prices by distinct sizes."""
+    """Hold of each hop over resource[h] by a message of sizes[size[h]]: distinct prices by distinct sizes.
+
+    Parameters
+    ----------
+    bandwidth : ndarray of float64, shape (resources,)
+        Bytes/s.
+    overhead : ndarray of float64, shape (resources,)
+        s.
+    sizes : ndarray of int64
+        Distinct sizes, bytes.
+    resource, size : ndarray of int, shape (hops,)
+
+    Returns
+    -------
+    ndarray of int64, shape (hops,)
+        fs; `TOO_LONG` for any that is too long.
+    """
     if not len(resource):
         return np.zeros(0, dtype=np.int64)
     (rates, rate), (fixed, extra) = _distinct(bandwidth), _distinct(overhead)

@@ -60,9 +60,11 @@ class Job:
                 raise TopologyError(f"there is no rank {rank} to delay", ("delay", rank))
             _check_time("a delay", self.delay[rank], ("delay", rank))
         _check_time("a start", self.start, ("start",))
-        late = range(self.schedule.ranks) if self.start or self.after else sorted(self.delay)
         start = femtoseconds(self.start)
-        return {rank: clipped(start + femtoseconds(self.delay.get(rank, 0))) for rank in late}
+        late = range(self.schedule.ranks) if self.start or self.after else sorted(self.delay)
+        held = {rank: start + femtoseconds(self.delay.get(rank, 0)) for rank in late}
+        # who is late by nothing begins at once, in the first round of its instant
+        return {rank: clipped(time) for rank, time in held.items() if time or self.after}
 
     def check_place(self, topology: Topology) -> None:
         """Refuse ranks that the topology does not have, and some of them where its switches take part.

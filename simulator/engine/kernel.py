@@ -21,6 +21,9 @@ except ImportError:
 NONE: Final = -1
 """Nobody."""
 
+APART, MEET, OVER = 0, 1, 2
+"""What a pass finds: no two operations meet, some do, or the clock runs over."""
+
 # scalars of a run that go on from call to call
 GRANTED, QUEUED, NOW, LATE = 0, 1, 2, 3
 STACK, READY, CHANGED, STAMP = 4, 5, 6, 7
@@ -50,8 +53,8 @@ def pass_in_order(
     """One pass over the operations in the order of their ids, each granted the moment it arrives.
 
     Right only if no two meet: on every resource each is gone before the next comes, and they come at
-    different instants (or neither holds it). Gives 0 where that holds, 1 where it does not, 2 where
-    the clock runs over.
+    different instants (or neither holds it). Gives APART where that holds, MEET where it does not, OVER
+    where the clock runs over.
     """
     operations = len(hop_offset) - 1
     resources = len(latency)
@@ -67,13 +70,13 @@ def pass_in_order(
             r = resource[hop]
             now = front if head[hop] else tail
             if gone[r] > now or came[r] > now or (came[r] == now and (held[r] != 0 or hold[hop] != 0)):
-                return 1
+                return MEET
             left = now + hold[hop]
             if head[hop]:
                 left = max(left, tail)
             # past the last instant, or over the edge of 64 bits
             if left > longest or left < now or left + latency[r] < left or left + gap[r] < left:
-                return 2
+                return OVER
             arrival[hop] = now
             grant[hop] = now
             release[hop] = left
@@ -83,11 +86,11 @@ def pass_in_order(
             front = now + latency[r]
             tail = left + latency[r]
         finish[i] = tail
-    return 0
+    return APART
 
 
 @njit(cache=True)
-def _push_event(times, codes, size, time, code):
+def push_event(times, codes, size, time, code):
     """Put an event into the heap of those to come; its new size."""
     at = size
     while at > 0:
@@ -103,7 +106,7 @@ def _push_event(times, codes, size, time, code):
 
 
 @njit(cache=True)
-def _pop_event(times, codes, size):
+def pop_event(times, codes, size):
     """Take the earliest event, of equals the one of the lowest number, out of the heap; its new size."""
     size -= 1
     time, code = times[size], codes[size]
@@ -130,7 +133,8 @@ def _pop_event(times, codes, size):
 @njit(cache=True)
 def _add_event(times, codes, size, time, code, now, memo_time, memo_code, following):
     """Put an event behind another of the same instant that is remembered, or into the heap; its new size."""
-    slot = ((time ^ (time >> 17)) * 2654435761 >> 8) & (len(memo_time) - 1)
+    # 30 bits times 32, so that nothing runs over in Python either
+    slot = (((time ^ (time >> 17)) & 0x3FFFFFFF) * 2654435761 >> 8) & (len(memo_time) - 1)
     following[code] = NONE
     # what is due later has not been taken out since
     if time > now and memo_time[slot] == time:
@@ -140,7 +144,7 @@ def _add_event(times, codes, size, time, code, now, memo_time, memo_code, follow
         return size
     memo_time[slot] = time
     memo_code[slot] = code
-    return _push_event(times, codes, size, time, code)
+    return push_event(times, codes, size, time, code)
 
 
 @njit(cache=True)
@@ -230,7 +234,7 @@ def event_loop(
             elif next_code != NONE or (size > 0 and times[0] == now):
                 if next_code == NONE:
                     next_code = codes[0]
-                    size = _pop_event(times, codes, size)
+                    size = pop_event(times, codes, size)
                 code = next_code
                 next_code = following[code]
                 r = code >> 1

@@ -118,7 +118,7 @@ def _ids(
         operation = (end - delay >> 1) + delay
     else:
         delay = np.maximum(end - len(of_end), -1)
-        operation = np.where(delay < 0, of_end[np.minimum(end, len(of_end) - 1)], count + delay)
+        operation = np.where(delay < 0, np.append(of_end, 0)[np.minimum(end, len(of_end))], count + delay)
     return _renumbered(operation, number)
 
 

@@ -139,7 +139,7 @@ class Plan:
     transfer : ndarray of int32, shape (operations,)
         Row of the schedule, or NO_TRANSFER for joins and delays. Operations are in the order
         (step, channel, slot, source).
-    hop_offset : ndarray of int64, shape (operations + 1,)
+    hop_offset : ndarray of int32 or int64, shape (operations + 1,)
         Operation i walks the hops hop_offset[i]:hop_offset[i + 1].
     resource : ndarray of int32, shape (hops,)
         What a hop holds.
@@ -178,6 +178,10 @@ class Plan:
     def hops(self) -> int:
         """Number of hops of all operations."""
         return len(self.resource)
+
+    def operation(self) -> NDArray[np.int64]:
+        """Operation of each hop, shape (hops,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.hop_offset))
 
 
 def carried_bytes(plan: Plan, schedule: Schedule) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from simulator.engine import sharing
 from simulator.engine.kernel import CHANGED, GRANTED, LATE, NONE, NOW, READY, STACK, STAMP, inner, njit
+from simulator.engine.row_kernel import line_up, start_dependents, start_first, take_first
 from topologies.clock import LONGEST
 
 DELAYED: Final = -1
@@ -150,15 +151,9 @@ def _walk_on(run, i, h, now):
         resource = run.resources[r]
         if resource.first == NONE:
             _look_at(run, r, max(resource.free_at, now), now)
-        _line_up(run, i, resource)
+        line_up(run, i, resource)
         return
-    # the lowest number is started first
-    for e in range(operation.dependents_end - 1, operation.dependents - 1, -1):
-        d = run.dependents[e]
-        run.operations[d].missing -= 1
-        if run.operations[d].missing == 0:
-            run.started[run.scalars[STACK]] = d
-            run.scalars[STACK] += 1
+    start_dependents(run, i)
 
 
 @inner
@@ -169,26 +164,6 @@ def _look_at(run, r, time, now):
     else:
         run.ready[run.scalars[READY]] = r
         run.scalars[READY] += 1
-
-
-@inner
-def _line_up(run, i, resource):
-    """Put an operation into a queue in the order (arrival, operation); nobody in it has come later."""
-    came = run.operations[i].came
-    ahead, behind = resource.last, NONE
-    while ahead != NONE and ahead > i and run.operations[ahead].came == came:
-        behind = ahead
-        ahead = run.operations[ahead].before
-    run.operations[i].before = ahead
-    run.operations[i].behind = behind
-    if ahead == NONE:
-        resource.first = i
-    else:
-        run.operations[ahead].behind = i
-    if behind == NONE:
-        resource.last = i
-    else:
-        run.operations[behind].before = i
 
 
 @inner
@@ -222,7 +197,7 @@ def _grant_ready(run, now):
     for k in range(ready):
         r = run.ready[k]
         resource = run.resources[r]
-        i = resource.first
+        i = take_first(run, resource)
         hop = run.times[run.operations[i].position]
         if hop.hold > LONGEST - now - resource.after:
             run.scalars[LATE] = 1
@@ -231,11 +206,7 @@ def _grant_ready(run, now):
         hop.release = now + hop.hold
         resource.free_at = hop.release + resource.gap
         _set_due(run.due, i, hop.release + resource.latency)
-        resource.first = run.operations[i].behind
-        if resource.first == NONE:
-            resource.last = NONE
-        else:
-            run.operations[resource.first].before = NONE
+        if resource.first != NONE:
             _set_due(run.due, len(run.operations) + r, resource.free_at)
 
 
@@ -342,10 +313,7 @@ def flow_loop(run, limit):
     now = run.due[1]
     if run.scalars[NOW] == NONE:
         now = np.int64(0)
-        for i in range(len(run.operations) - 1, -1, -1):
-            if run.operations[i].missing == 0:
-                run.started[run.scalars[STACK]] = i
-                run.scalars[STACK] += 1
+        start_first(run)
     while run.scalars[LATE] == 0:
         run.scalars[NOW] = now
         _settle(run, now)

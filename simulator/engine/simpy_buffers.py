@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from heapq import heappop
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import simpy
 
-from simulator.engine.buffers import check_nobody_waits
+from simulator.engine.buffers import HELD, check_nobody_waits
 from simulator.engine.errors import TOO_LATE, PlanError
 from simulator.engine.simpy_engine import Progress, _Later, _Resource, _Run, check_hops
 from simulator.engine.timeline import Timeline
@@ -16,9 +16,6 @@ from topologies.clock import LONGEST
 
 if TYPE_CHECKING:
     from simulator.engine.plan import Buffers, Plan
-
-HELD: Final = LONGEST + 1
-"""When a resource is free that is held until nobody knows when."""
 
 
 class _BufferedRun(_Run):
@@ -124,7 +121,8 @@ def run_simpy_buffers(plan: Plan, buffers: Buffers, progress: Progress | None = 
     check_hops(plan)
     run = _BufferedRun(plan, buffers, progress)
     run.env.run()
-    if run.env.now > LONGEST:
+    # where messages wait for each other, a release that is too late may never come
+    if run.env.now > LONGEST or max(run.release, default=0) > LONGEST:
         raise PlanError(TOO_LATE)
     arrival, grant, release = (np.array(c, dtype=np.int64) for c in (run.arrival, run.grant, run.release))
     check_nobody_waits(plan, buffers, arrival, grant)

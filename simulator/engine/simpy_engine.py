@@ -180,7 +180,7 @@ def run_simpy(plan: Plan, progress: Progress | None = None) -> Timeline:
     Raises
     ------
     PlanError
-        If the clock runs past 2.5 hours.
+        If the clock runs past 2.5 hours, or the plan is too large.
     """
     check_hops(plan)
     run = _Run(plan, progress)

@@ -37,7 +37,7 @@ class Timeline:
 
     def operation(self) -> NDArray[np.int64]:
         """Operation of each hop."""
-        return np.repeat(np.arange(len(self.plan)), np.diff(self.plan.hop_offset))
+        return self.plan.operation()
 
     def hop(self) -> NDArray[np.int64]:
         """Position of each hop in its operation's walk."""

@@ -36,7 +36,7 @@ class Together:
     row : ndarray of int64, shape (jobs + 1,)
         And the transfers row[j]:row[j + 1].
     carried : ndarray of int64, shape (operations,)
-        Bytes that each carries over links.
+        Bytes that each carries over links: the plan's own `bytes`.
     """
 
     jobs: tuple[Job, ...]
@@ -94,11 +94,14 @@ def together(jobs: Sequence[Job], plans: Sequence[Plan]) -> Together:
     joins = [int(bool(job.after)) for job in jobs]
     first = np.cumsum([0, *(join + len(plan) for join, plan in zip(joins, plans, strict=True))])
     row = np.cumsum([0, *(len(job.schedule) for job in jobs)])
-    parts = [_Part(*part) for part in zip(jobs, plans, joins, first.tolist(), row.tolist(), strict=False)]
+    begin, rows = first[:-1].tolist(), row[:-1].tolist()
+    parts = [_Part(*part) for part in zip(jobs, plans, joins, begin, rows, strict=True)]
     last = [part.last_operations() for part in parts]
     waiting = [part.dependencies([last[other] for other in part.job.after]) for part in parts]
     shared, starts = _shared(plans[0]), [len(plan.resources) - _shared(plan) for plan in plans]
-    carried = [part.by_operation(carried_bytes(part.plan, part.job.schedule)) for part in parts]
+    carried = np.concatenate(
+        [part.by_operation(carried_bytes(part.plan, part.job.schedule)) for part in parts]
+    )
     place = accumulate(starts[:-1], initial=shared)
     plan = Plan(
         np.concatenate([part.transfers() for part in parts]),
@@ -111,9 +114,9 @@ def together(jobs: Sequence[Job], plans: Sequence[Plan]) -> Together:
         _resources([plan.resources for plan in plans], shared),
         _flows(parts, shared),
         _buffers(plans, shared),
-        np.concatenate(carried),
+        carried,
     )
-    return Together(tuple(jobs), plan, first, row, np.concatenate(carried))
+    return Together(tuple(jobs), plan, first, row, carried)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from algorithms.errors import ProofError
 from simulator.scenario.errors import ScenarioErrors
 from topologies.errors import CollsimError, TopologyError
 
@@ -36,6 +37,21 @@ def placed(source: Source, *block: str | int) -> Iterator[None]:
         # a rank that is not there is wrong as a key, not for its delay or its reducer
         as_key = at[:1] == ("delay",) or at[:2] == ("reduction", "ranks")
         raise ScenarioErrors([source.error(error.message, at, key=as_key)]) from None
+
+
+@contextmanager
+def proving(source: Source, what: str = "the proof") -> Iterator[None]:
+    """Have a proof that fails name the scenario's file.
+
+    Raises
+    ------
+    ProofError
+    """
+    try:
+        yield
+    except ProofError as error:
+        message = f"{source.file}: {what} failed: {error.message}"
+        raise ProofError(message, step=error.step, rank=error.rank, chunk=error.chunk) from None
 
 
 def _blame(error: CollsimError) -> tuple[str | int, ...]:

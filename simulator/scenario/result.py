@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 from algorithms.trace import ranges_text
 from simulator.engine.analysis import link_use
 from simulator.engine.plan import LINK, name_at_rank
-from simulator.scenario.result_parts import BUSIEST, bounds_object, levels_object, links_object, number
+from simulator.scenario.result_parts import (
+    BUSIEST,
+    bounds_object,
+    counts_object,
+    levels_object,
+    links_object,
+    number,
+)
 from simulator.scenario.together_json import together_object
 from simulator.scenario.together_result import TogetherResult
 from topologies.clock import exact_seconds
@@ -36,7 +43,7 @@ def as_object(result: Result | TogetherResult) -> dict[str, Any]:
     """A result's fields: times in s, sizes in bytes, None for what is not a number."""
     if isinstance(result, TogetherResult):
         return together_object(result)
-    scenario, counts = result.scenario, result.counts
+    scenario = result.scenario
     use = link_use(result.timeline, result.schedule)
     symmetry = result.symmetry
     copies, named = (1, None) if symmetry is None else (symmetry.one.ranks, symmetry.busiest(use, BUSIEST))
@@ -50,13 +57,7 @@ def as_object(result: Result | TogetherResult) -> dict[str, Any]:
         "algorithm": result.schedule.algorithm,
         "fallback": result.schedule.fallback,
         "size": result.schedule.collective.size,
-        "steps": counts.steps,
-        "depth": counts.depth,
-        "transfers": counts.transfers,
-        "bytes_sent_max": counts.bytes_sent_max,
-        "bytes_sent_total": counts.bytes_sent_total,
-        "bytes_reduced_max": counts.bytes_reduced_max,
-        "staged": counts.staged,
+        **counts_object(result.counts),
         "congestion_factor": number(result.congestion_factor),
         "time": result.time,
         "analytic": number(result.analytic),

@@ -12,6 +12,7 @@ from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
     from algorithms.bounds import Bounds
+    from algorithms.counts import Counts
     from simulator.engine.analysis import LinkUse
     from topologies.topology import Topology
 
@@ -56,6 +57,19 @@ def links_object(
         }
         for src, dst, link in (busiest(topology, use) if named is None else named)
     ]
+
+
+def counts_object(counts: Counts) -> dict[str, int | None]:
+    """What a schedule amounts to; sizes in bytes."""
+    return {
+        "steps": counts.steps,
+        "depth": counts.depth,
+        "transfers": counts.transfers,
+        "bytes_sent_max": counts.bytes_sent_max,
+        "bytes_sent_total": counts.bytes_sent_total,
+        "bytes_reduced_max": counts.bytes_reduced_max,
+        "staged": counts.staged,
+    }
 
 
 def bounds_object(bounds: Bounds) -> dict[str, float]:

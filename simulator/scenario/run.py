@@ -12,7 +12,7 @@ from algorithms.bounds import Bounds
 from algorithms.collective import bus_factor
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
-from algorithms.errors import ProofError, ScheduleError
+from algorithms.errors import ScheduleError
 from algorithms.proof import Verify
 from algorithms.registry import build, dimensions, totals
 from algorithms.symmetric_costs import symmetric_congestion
@@ -21,7 +21,7 @@ from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
 from simulator.engine.memory import Memory
 from simulator.engine.one_rank import lower_one
-from simulator.scenario.blame import placed
+from simulator.scenario.blame import placed, proving
 from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import analytic, bounds_on, cautions
@@ -248,13 +248,11 @@ def prove_of(scenario: Scenario, schedule: Schedule, how: Verify | None, what: s
     ProofError
         If it does not compute the collective; names the file.
     """
-    try:
-        return proof.verify(schedule, how)
-    except ProofError as error:
-        message = f"{scenario.source.file}: {what} failed: {error.message}"
-        raise ProofError(message, step=error.step, rank=error.rank, chunk=error.chunk) from None
-    except ScheduleError as error:
-        raise ScenarioErrors([scenario.source.error(error.message, error.at)]) from None
+    with proving(scenario.source, what):
+        try:
+            return proof.verify(schedule, how)
+        except ScheduleError as error:
+            raise ScenarioErrors([scenario.source.error(error.message, error.at)]) from None
 
 
 def silent(_stage: str, _done: int, _total: int) -> None:

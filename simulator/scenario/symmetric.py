@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from algorithms.errors import ProofError
 from algorithms.registry import ALGORITHMS, representative, rounds, totals
 from algorithms.rounds import closed_form
 from algorithms.symmetric_costs import symmetric_bounds, symmetric_platforms
 from algorithms.symmetry import prove_by_symmetry
 from simulator.engine.network import Network
 from simulator.engine.plan import LINK
+from simulator.scenario.blame import proving
 from simulator.scenario.defaults import options_on
 from topologies.orbits import symmetric_topology
 
@@ -79,11 +79,8 @@ class Symmetry:
         ProofError
             Names the file.
         """
-        try:
+        with proving(scenario.source):
             prove_by_symmetry(self.one)
-        except ProofError as error:
-            message = f"{scenario.source.file}: the proof failed: {error.message}"
-            raise ProofError(message, step=error.step, rank=error.rank, chunk=error.chunk) from None
 
     def caution(self) -> str:
         """What a person should know of the files of such a result."""

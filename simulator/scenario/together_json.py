@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulator.engine.analysis import use_of
-from simulator.scenario.result_parts import bounds_object, levels_object, links_object, number
+from simulator.scenario.result_parts import bounds_object, counts_object, levels_object, links_object, number
 from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def together_object(result: TogetherResult) -> dict[str, Any]:
 
 
 def _member(member: MemberResult) -> dict[str, Any]:
-    counts, schedule = member.counts, member.schedule
+    schedule = member.schedule
     return {
         "name": member.name,
         "kind": schedule.collective.kind,
@@ -40,13 +40,7 @@ def _member(member: MemberResult) -> dict[str, Any]:
         "fallback": schedule.fallback,
         "ranks": list(member.ranks),
         "size": schedule.collective.size,
-        "steps": counts.steps,
-        "depth": counts.depth,
-        "transfers": counts.transfers,
-        "bytes_sent_max": counts.bytes_sent_max,
-        "bytes_sent_total": counts.bytes_sent_total,
-        "bytes_reduced_max": counts.bytes_reduced_max,
-        "staged": counts.staged,
+        **counts_object(member.counts),
         "congestion_factor": number(member.congestion_factor),
         "start": to_seconds(member.start),
         "finish": to_seconds(member.finish),

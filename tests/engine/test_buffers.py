@@ -281,3 +281,12 @@ def test_both_engines_agree_on_who_waits_for_whom() -> None:
 
 def _tell(told: list[tuple[int, int]], done: int, total: int) -> None:
     told.append((done, total))
+
+
+@pytest.mark.parametrize("engine", ["simpy", "compiled"])
+def test_a_deadlock_past_the_end_of_time_is_too_late(engine: str) -> None:
+    # what a byte's room lets through of 2^40 / 4 bytes takes a latency each: 2.7e5 s
+    network = Network("cut_through", buffers=1)
+    plan = lower(build("direct", "allreduce", 4, 2**40), ring(4, 1e9, 1e-6), network)
+    with pytest.raises(PlanError, match=r"2\.5 hours"):
+        run_plan(plan, engine)

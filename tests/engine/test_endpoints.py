@@ -14,6 +14,7 @@ import pytest
 
 from algorithms.registry import build
 from simulator.engine.analysis import link_use
+from simulator.engine.engines import run_plan
 from simulator.engine.errors import PlanError
 from simulator.engine.lower import lower
 from simulator.engine.network import Endpoint, Network, Reduction
@@ -185,7 +186,10 @@ def test_ends_that_cost_nothing_change_no_message() -> None:
 
 @pytest.mark.parametrize("protocol", ["eager", "rendezvous"])
 def test_one_rank_sends_nothing(protocol: Any) -> None:
-    assert fly(build("ring", "allreduce", 1, 5000), ring(1, BANDWIDTH), loggp(protocol=protocol)).time == 0
+    alone, network = build("ring", "allreduce", 1, 5000), loggp(protocol=protocol)
+    assert fly(alone, ring(1, BANDWIDTH), network).time == 0
+    late = lower(alone, ring(1, BANDWIDTH), network, delay={0: 1e-6})
+    assert run_plan(late, "simpy").time == run_plan(late, "compiled").time == 10**9
 
 
 @pytest.mark.parametrize(

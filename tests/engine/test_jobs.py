@@ -138,6 +138,14 @@ def test_a_start_holds_every_rank_and_a_delay_is_added() -> None:
     assert spans(jobs, topology) == [(0, 100), (100, 207)]
 
 
+def test_late_by_nothing_is_not_late() -> None:
+    schedule, star = build("direct", "all_to_all", 3, 60_000), crossbar(3, 1e9, 1e-6)
+    prompt = lower(schedule, star, Network("cut_through"))
+    late = lower(schedule, star, Network("cut_through"), delay={0: 0.0})
+    assert len(late) == len(prompt)
+    assert run_plan(late, "simpy").time == run_plan(prompt, "simpy").time == 42 * 10**9
+
+
 def test_of_two_at_one_instant_the_earlier_job_goes_first() -> None:
     topology, one = line(2, bandwidth=1e15), build("direct", "send_recv", 2, 10)
     jobs = [Job(one, place(0, 1)) for _ in range(3)]

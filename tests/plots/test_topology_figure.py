@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 import plots
 from plots import save, topology_figure
 from plots.layout import layout
+from tests.cases import case
 from tests.topologies.topology_examples import CARD, EXAMPLES, NODE, RACK, ladder_links, shared
 from topologies import (
     TOPOLOGIES,
@@ -44,11 +45,12 @@ from topologies import (
     torus,
 )
 
-ALL = [
-    pytest.param(TOPOLOGIES[kind](**arguments), id=f"{kind}-{i}")
-    for kind, several in EXAMPLES.items()
-    for i, arguments in enumerate(several)
-]
+every_kind = pytest.mark.parametrize("kind", EXAMPLES)
+
+
+def examples(kind: str) -> list[Topology]:
+    return [TOPOLOGIES[kind](**arguments) for arguments in EXAMPLES[kind]]
+
 
 PROGRAM = """
 import sys
@@ -82,9 +84,16 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 8
 
 
-@pytest.mark.parametrize("topology", ALL)
-def test_every_rank_is_labelled_and_every_level_named(topology: Topology) -> None:
-    figure = topology_figure(topology)
+@every_kind
+def test_every_rank_and_switch_is_drawn_and_named_and_every_level(kind: str) -> None:
+    for number, topology in enumerate(examples(kind)):
+        with case(number):
+            figure = topology_figure(topology)
+            check_names(figure, topology)
+            check_marks(figure, topology)
+
+
+def check_names(figure: Figure, topology: Topology) -> None:
     shown = texts(figure)
     assert [shown.count(str(rank)) for rank in range(topology.ranks)] == [1] * topology.ranks
     if not topology.levels:
@@ -92,6 +101,12 @@ def test_every_rank_is_labelled_and_every_level_named(topology: Topology) -> Non
         return
     entries = legend(figure)
     assert all(entries[i].startswith(f"{level}: ") for i, level in enumerate(topology.levels))
+
+
+def check_marks(figure: Figure, topology: Topology) -> None:
+    ranks, switches = (c for c in figure.axes[0].collections if isinstance(c, PathCollection))
+    assert len(np.asarray(ranks.get_offsets())) == topology.ranks
+    assert len(np.asarray(switches.get_offsets())) == len(topology.nodes) - topology.ranks
 
 
 CROWDED = [
@@ -111,21 +126,24 @@ CROWDED = [
 ]
 
 
-@pytest.mark.parametrize("topology", [*ALL, *CROWDED])
-def test_no_two_nodes_stand_on_each_other(topology: Topology) -> None:
+@every_kind
+def test_no_two_nodes_stand_on_each_other(kind: str) -> None:
+    for number, topology in enumerate(examples(kind)):
+        with case(number):
+            check_apart(topology)
+
+
+@pytest.mark.parametrize("topology", CROWDED)
+def test_nor_where_it_is_crowded(topology: Topology) -> None:
+    check_apart(topology)
+
+
+def check_apart(topology: Topology) -> None:
     points = layout(topology).points
     assert points.shape == (len(topology.nodes), 2)
     assert np.isfinite(points).all()
     apart = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1)) + np.eye(len(points))
     assert apart.min() > 0.01 * max(np.ptp(points, axis=0).max(), 1e-9)
-
-
-@pytest.mark.parametrize("topology", ALL)
-def test_ranks_and_switches_have_a_mark_each(topology: Topology) -> None:
-    figure = topology_figure(topology)
-    ranks, switches = (c for c in figure.axes[0].collections if isinstance(c, PathCollection))
-    assert len(np.asarray(ranks.get_offsets())) == topology.ranks
-    assert len(np.asarray(switches.get_offsets())) == len(topology.nodes) - topology.ranks
 
 
 def test_groups_lie_in_their_discs() -> None:

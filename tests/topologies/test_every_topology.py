@@ -16,6 +16,7 @@ from topologies import TOPOLOGIES, Topology, routes
 from topologies.measures import measure
 from topologies.ways import distances
 
+
 @cache
 def examples(kind: str) -> list[Topology]:
     return [TOPOLOGIES[kind](**arguments) for arguments in EXAMPLES[kind]]
@@ -130,9 +131,8 @@ def test_alpha_diameter_agrees_with_networkx(topology: Topology) -> None:
 
 
 @every_topology
-def test_bisection_is_no_more_than_the_natural_split(kind: str, arguments: dict[str, Any]) -> None:
+def test_bisection_is_no_more_than_the_natural_split(topology: Topology) -> None:
     """Max flow between the lower and the upper half of the ranks bounds it from above."""
-    topology = build(kind, arguments)
     flow = nx.DiGraph()
     flow.add_nodes_from(["low", "high"])
     end = dict(enumerate(["low"] * (topology.ranks // 2) + ["high"] * -(-topology.ranks // 2)))
