@@ -27,18 +27,18 @@ class Fork:
         Number of links to choose from, 1 or more.
     node : ndarray of int64
         Where the message stands.
-    paths : Paths or None
+    paths : PathCounts or None
         How many paths begin with each link; None where with each as many.
     """
 
     first: NDArray[np.integer]
     count: Column
     node: Column
-    paths: Paths | None = None
+    paths: PathCounts | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Paths:
+class PathCounts:
     """Shortest paths that begin with each link of a fork.
 
     Attributes
@@ -131,7 +131,7 @@ class InTurn:
         return choice, onward
 
 
-def _table(paths: Paths, count: Column, some: Column) -> Column:
+def _table(paths: PathCounts, count: Column, some: Column) -> Column:
     """Paths by message and choice; 0 past the last choice."""
     column = np.arange(count[some].max())
     at = np.minimum(paths.start[some, None] + column, len(paths.weight) - 1)

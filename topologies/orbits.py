@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from topologies.errors import TopologyError
+from topologies.grids import MOST_DIMENSIONS
 from topologies.legs import Grid, Mesh, Shape, Switch
 from topologies.topology import Links, Topology
 from topologies.translations import Translations, translations
@@ -106,14 +107,16 @@ def _ring(wire: Wire, ranks: int, direction: str = "both") -> SymmetricTopology 
 
 
 def _hypercube(wire: Wire, dimension: int) -> SymmetricTopology | None:
-    dims = (2,) * min(dimension, 64)
+    if not 0 <= dimension <= MOST_DIMENSIONS:
+        return None
+    dims = (2,) * dimension
     shape, level = Grid(dims), ("hypercube",)
     return SymmetricTopology("hypercube", prod(dims), translations(dims), level, wire, shape)
 
 
 def _torus(wire: Wire, dims: Sequence[int], size_two: str = "one_link") -> SymmetricTopology | None:
     # which of two parallel links a rank takes depends on its number
-    if size_two != "one_link" or not 1 <= len(dims) <= 20 or min(dims) < 1:
+    if size_two != "one_link" or not 1 <= len(dims) <= MOST_DIMENSIONS or min(dims) < 1:
         return None
     sizes = tuple(dims)
     levels = tuple(f"dim{i}" for i in range(len(sizes)))

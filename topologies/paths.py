@@ -1,4 +1,4 @@
-"""Paths of many pairs of nodes, in columns."""
+"""Routes of many pairs of nodes, in columns."""
 
 from __future__ import annotations
 

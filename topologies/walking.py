@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from topologies.choices import Fork, Paths, choose
+from topologies.choices import Fork, PathCounts, choose
 from topologies.paths import Routes, assemble
 from topologies.stubs import find_stubs
 from topologies.translations import translations
@@ -225,7 +225,7 @@ def _walk_through(
         if chooser is not None:
             paths = None
             if search.weight is not None and search.uneven is not None:
-                paths = Paths(start[cell], search.uneven[cell], search.weight, lanes[walker])
+                paths = PathCounts(start[cell], search.uneven[cell], search.weight, lanes[walker])
             # a link of the ways stands for the same of the node where the walk is
             apart = 0 if search.group is None else (node - cell) * search.degree
             choice, state = chooser.choose(Fork(link + apart, count[cell], node, paths), state)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from algorithms.errors import ProofError
+from algorithms.errors import ProofError, ScheduleError
 from simulator.scenario.errors import ScenarioErrors
 from topologies.errors import CollsimError, TopologyError
 
@@ -41,17 +41,19 @@ def placed(source: Source, *block: str | int) -> Iterator[None]:
 
 @contextmanager
 def proving(source: Source, what: str = "the proof") -> Iterator[None]:
-    """Have a proof that fails name the scenario's file.
+    """Have a proof that fails name the scenario's file, and one that is too large its place there.
 
     Raises
     ------
-    ProofError
+    ProofError, ScenarioErrors
     """
     try:
         yield
     except ProofError as error:
         message = f"{source.file}: {what} failed: {error.message}"
         raise ProofError(message, step=error.step, rank=error.rank, chunk=error.chunk) from None
+    except ScheduleError as error:
+        raise ScenarioErrors([source.error(error.message, error.at)]) from None
 
 
 def _blame(error: CollsimError) -> tuple[str | int, ...]:

@@ -12,7 +12,6 @@ from algorithms.bounds import Bounds
 from algorithms.collective import bus_factor
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
-from algorithms.errors import ScheduleError
 from algorithms.proof import Verify
 from algorithms.registry import build, dimensions, totals
 from algorithms.symmetric_costs import symmetric_congestion
@@ -245,14 +244,13 @@ def prove_of(scenario: Scenario, schedule: Schedule, how: Verify | None, what: s
 
     Raises
     ------
+    ScenarioErrors
+        If a full proof is asked for and there is too much to prove.
     ProofError
         If it does not compute the collective; names the file.
     """
     with proving(scenario.source, what):
-        try:
-            return proof.verify(schedule, how)
-        except ScheduleError as error:
-            raise ScenarioErrors([scenario.source.error(error.message, error.at)]) from None
+        return proof.verify(schedule, how)
 
 
 def silent(_stage: str, _done: int, _total: int) -> None:

@@ -61,7 +61,7 @@ def run_together(
     allow_code : bool
         Whether the code of Python files that the scenario names may be run.
     memory_limit : int, optional
-        Bytes that each collective may take; default 80 % of what is free.
+        Bytes that the run may take; default 80 % of what is free.
 
     Raises
     ------
@@ -86,9 +86,12 @@ def run_together(
         with placed(scenario.source):
             return run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
 
+    plans = [played.plan for played in (*players, *streams)]
+    with placed(scenario.source, "collectives"):
+        machine.memory.check(sum(map(len, plans)), sum(plan.hops for plan in plans))
     everything = together(
         [*(player.job for player in players), *(stream.job for stream in streams)],
-        [*(player.plan for player in players), *(stream.plan for stream in streams)],
+        plans,
     )
     timeline = simulate(everything.plan)
     tell("judge", 0, 1)
