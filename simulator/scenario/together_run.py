@@ -86,7 +86,7 @@ def run_together(
         with placed(scenario.source):
             return run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
 
-    plans = [played.plan for played in (*players, *streams)]
+    plans = [*(player.plan for player in players), *(stream.plan for stream in streams)]
     with placed(scenario.source, "collectives"):
         machine.memory.check(sum(map(len, plans)), sum(plan.hops for plan in plans))
     everything = together(
