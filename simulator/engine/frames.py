@@ -92,6 +92,9 @@ def _frames(whole: Messages, asks: NDArray[np.bool_], machine: Machine) -> _Fram
     packets = packets_of(whole.size, machine.network)
     closed = (packets > 1) | (machine.endpoint is not None)
     count = packets + 2 * closed + 2 * asks
+    parts = int(count.sum())
+    # each walks at least one hop, but for openings and closings
+    machine.check_memory(len(count), int(packets.sum()), parts)
     first = np.cumsum(count) - count
     transfer = np.repeat(np.arange(len(count), dtype=np.int32), count)
     at, lead = np.arange(len(transfer)) - first[transfer], (2 * asks)[transfer]
@@ -112,7 +115,10 @@ def _frames(whole: Messages, asks: NDArray[np.bool_], machine: Machine) -> _Fram
 
 
 def _links(schedule: Schedule, frames: _Frames, machine: Machine) -> Hops:
-    links = link_hops(schedule, frames.messages.take(frames.moves), machine)
+    parts = len(frames.moves)
+    # between its links a message passes two ports, and most operations occupy a processor
+    extra = 0 if machine.endpoint is None else 2 * int(frames.moves.sum()) + parts
+    links = link_hops(schedule, frames.messages.take(frames.moves), machine, parts=parts, extra=extra)
     count = np.zeros(len(frames.moves), dtype=np.int64)
     count[frames.moves] = links.count
     return Hops(count, links.resource, links.hold, links.head)

@@ -21,8 +21,19 @@ if TYPE_CHECKING:
     from topologies.paths import Routes
 
 
-def link_hops(schedule: Schedule, messages: Messages, machine: Machine) -> Hops:
+def link_hops(
+    schedule: Schedule, messages: Messages, machine: Machine, *, parts: int = 0, extra: int = 0
+) -> Hops:
     """Links that every message crosses.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    messages : Messages
+        Of all transfers, or of a block of them.
+    machine : Machine
+    parts, extra : int
+        Operations and hops that the transfers have beside, for which there must be memory, too.
 
     Raises
     ------
@@ -39,8 +50,7 @@ def link_hops(schedule: Schedule, messages: Messages, machine: Machine) -> Hops:
     check_direct(schedule, messages.transfer, count, network)
     # where these are a block of all transfers, the others are taken to be like them
     share = max(1.0, len(schedule) / max(1, len(count)))
-    hops = int(count.sum(dtype=np.int64) * share)
-    machine.memory.check(max(len(schedule), len(count)), hops)
+    machine.check_memory(len(schedule), int(count.sum(dtype=np.int64) * share) + extra, parts)
     message, at = expand(way.offsets[pair], count)
     walked = way.links[at]
     if network.model in ("cut_through", "fair_share"):

@@ -181,9 +181,7 @@ def _operations(schedule: Schedule, place: NDArray[np.int64], machine: Machine) 
     """Operations of every transfer: one that walks its links, and a reducer; or several."""
     sizes, rows = schedule.sizes(), np.arange(len(schedule), dtype=np.int32)
     routing, network = machine.network.chosen_routing, machine.network
-    packets = packets_of(sizes, network)
-    machine.memory.check(int(packets.sum()), int(packets.sum()))
-    several = machine.endpoint is not None or bool((packets > 1).any())
+    several = machine.endpoint is not None or bool((packets_of(sizes, network) > 1).any())
     # where every message has its own way, they are taken in turn, all of them
     at_once = max(len(rows), 1) if several or routing.by_turn else _AT_ONCE
     blocks = []

@@ -38,6 +38,16 @@ class Machine:
         """What messages cost their ranks."""
         return self.network.endpoint
 
+    def check_memory(self, transfers: int, hops: int, parts: int = 0) -> None:
+        """Refuse so many transfers, hops, and operations of transfers that have several.
+
+        Raises
+        ------
+        PlanError
+            If they would take more memory than they may.
+        """
+        self.memory.check(transfers, hops, parts, hops if self.network.buffers is not None else 0)
+
     def kinds(self) -> list[int]:
         """What every rank has."""
         reducers = [] if self.reduction is None else [REDUCER]

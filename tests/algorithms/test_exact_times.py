@@ -32,6 +32,9 @@ REDUCTIONS = (
     Reduction(512e9, "streamed"),
     Reduction(16e9, "streamed"),
 )
+REDUCTIONS_OF = {2: REDUCTIONS, 3: REDUCTIONS, 8: REDUCTIONS[1:2], 17: REDUCTIONS[3:]}
+"""By N; elsewhere the first and the last that reduce."""
+
 FEMTOSECOND = Fraction(1, 10**15)
 PER_HOP = Fraction(51, 100)
 DIVIDED, UNDIVIDED = 2**6 * 720720, (0, 1, 1001)
@@ -161,7 +164,7 @@ def check_times(name: str, kind: str, ranks: int) -> None:
             # the last rank's blocks arrive beside larger messages: whether reducing them hides is not said
             check(name, kind, ranks, options, [divided], REDUCTIONS[:2])
             continue
-        check(name, kind, ranks, options, [divided], REDUCTIONS[1::2] if few else REDUCTIONS)
+        check(name, kind, ranks, options, [divided], REDUCTIONS_OF.get(ranks, REDUCTIONS[1::2]))
         if ranks in (2, 3):
             check(
                 name, kind, ranks, options, UNDIVIDED[2 * few :], REDUCTIONS[1:2] if few else REDUCTIONS[::3]

@@ -8,8 +8,8 @@ from algorithms.registry import build
 from simulator.engine import memory
 from simulator.engine.errors import PlanError
 from simulator.engine.lower import lower
-from simulator.engine.memory import PER_HOP, PER_TRANSFER, SHARE, Memory
-from simulator.engine.network import Network
+from simulator.engine.memory import PER_HOP, PER_PART, PER_ROOM, PER_TRANSFER, SHARE, Memory
+from simulator.engine.network import Endpoint, Network
 from topologies import ring
 
 
@@ -43,5 +43,17 @@ def test_packets_are_counted_before_there_are_any() -> None:
     # 7 steps of 8 blocks of a million bytes each
     schedule = build("ring", "reduce_scatter", 8, 8_000_000)
     packets = Network(model="packet", mtu=1000)
-    with pytest.raises(PlanError, match="56,000 transfers over 56,000 hops"):
+    with pytest.raises(PlanError, match="56 transfers of 56,112 operations over 56,000 hops"):
         lower(schedule, ring(8, 1e9), packets, memory=Memory(10_000))
+
+
+def test_what_ends_and_buffers_take_is_counted() -> None:
+    # a request, its answer, an opening, the message and a closing; each of 56 transfers over one link
+    schedule = build("ring", "reduce_scatter", 8, 8_000_000)
+    asking = Network(model="cut_through", buffers=1000, endpoint=Endpoint(protocol="rendezvous"))
+    # 3 messages over a link and two ports each, and 5 operations with a processor
+    hops, parts = 56 * (3 * 3 + 5), 56 * 5
+    needed = 56 * PER_TRANSFER + hops * (PER_HOP + PER_ROOM) + parts * PER_PART
+    with pytest.raises(PlanError, match=f"56 transfers of {parts} operations over {hops} hops"):
+        lower(schedule, ring(8, 1e9), asking, memory=Memory(needed - 1))
+    lower(schedule, ring(8, 1e9), asking, memory=Memory(needed))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 import warnings
@@ -74,14 +75,17 @@ def legend(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
-def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
+def test_two_processes_write_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This one and another."""
     names = ("levels.svg", "levels.png", "custom.svg", "custom.png")
     runs = [[str(tmp_path / f"{run}-{name}") for name in names] for run in "ab"]
-    for files in runs:
-        subprocess.run([sys.executable, "-c", PROGRAM, *files], check=True)
+    subprocess.run([sys.executable, "-c", PROGRAM, *runs[0]], check=True)
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["program.py", *runs[1]])
+    runpy.run_path(str(tmp_path / "program.py"))
     written = [[Path(file).read_bytes() for file in files] for files in runs]
     assert written[0] == written[1]
-    assert len(list(tmp_path.iterdir())) == 8
+    assert len(list(tmp_path.iterdir())) == 9
 
 
 @every_kind
