@@ -162,7 +162,7 @@ def check_mutants(name: str, kind: str, mutation: str) -> None:
     rng = np.random.default_rng(sum(map(ord, name + kind + mutation)))
     caught = 0
     for schedule, rows in samples(name, kind):
-        for at in rng.choice(len(rows), size=min(len(rows), 2), replace=False).tolist():
+        for at in rng.choice(len(rows), size=min(len(rows), 3), replace=False).tolist():
             mutant = mutate(rows, at, mutation, schedule, rng)
             error = verdict(mutant, schedule)
             assert (error is None) == (not cannot_be_built(mutant) and is_right(mutant, schedule))
