@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from topologies.choices import Fork, PathCounts, choose
+from topologies.errors import TopologyError
 from topologies.paths import Routes, assemble
 from topologies.stubs import find_stubs
 from topologies.translations import translations
@@ -37,6 +38,9 @@ _CELLS_AT_ONCE: Final = 1 << 23
 
 _MOST_PATHS: Final = 1 << 16
 
+MOST_LINKS: Final = 1 << 28
+"""Links that the routes of all pairs may cross: a gigabyte."""
+
 
 def walk(
     topology: Topology, chooser: Chooser | None, state: State, src: Column, dst: Column
@@ -58,10 +62,15 @@ def walk(
         No links where there is no way.
     ndarray of bool, shape (pairs,)
         Whether there is none.
+
+    Raises
+    ------
+    TopologyError
+        If the routes cross too many links to be held.
     """
     stubs = find_stubs(topology)
     outer, inner = stubs.between(src, dst)
-    parts, lost = [], np.zeros(len(src), dtype=bool)
+    parts, lost, room = [], np.zeros(len(src), dtype=bool), MOST_LINKS
     for rows, search in _searches(topology, chooser, outer, inner):
         for first in range(0, len(rows), _WALKS_AT_ONCE):
             some = rows[first : first + _WALKS_AT_ONCE]
@@ -70,6 +79,9 @@ def walk(
             if search is not None:
                 _walk_through(log, topology, chooser, search, outer[some], inner[some], stubs)
             _enter(log, stubs, chooser, inner[some])
+            room -= int(log.count.sum())
+            if room < 0:
+                raise _too_long(len(src))
             parts.append((some, log.routes()))
             lost[some] = log.lost
     return assemble(len(src), parts), lost
@@ -220,8 +232,11 @@ def _walk_through(
     walker, hop = np.flatnonzero((src != dst) & ~log.lost), 0
     lanes = np.where(log.dst == dst, 1, stubs.down_lanes[log.dst])
     cell, node, state = cell[walker], src[walker], log.state[walker]
-    link = search.first[cell]
+    link, room = search.first[cell], MOST_LINKS >> 2
     while len(walker):
+        room -= len(walker)
+        if room < 0:
+            raise _too_long(len(src))
         if chooser is not None:
             paths = None
             if search.weight is not None and search.uneven is not None:
@@ -241,6 +256,10 @@ def _walk_through(
             log.count[done] += hop
             log.state[done] = state[~moving]
             walker, cell, link, node, state = (c[moving] for c in (walker, cell, link, node, state))
+
+
+def _too_long(pairs: int) -> TopologyError:
+    return TopologyError(f"the routes of {pairs:,} pairs cross too many links, over {MOST_LINKS:,} in all")
 
 
 def is_translated(topology: Topology) -> bool:

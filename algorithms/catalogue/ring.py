@@ -121,7 +121,9 @@ def _gathering_ring(ranks: int, size: int, shift: int) -> Schedule:
 
 def ring_of_rank_0(kind: str, ranks: int, size: int, first_chunk: int = -1) -> Representative | None:
     """Rank 0's part of a ReduceScatter, AllGather or AllReduce, under the rotations of the ring."""
-    if kind not in ("reduce_scatter", "allgather", "allreduce"):
+    if kind not in ("reduce_scatter", "allgather", "allreduce") or (
+        kind == "allgather" and first_chunk != -1
+    ):
         return None
     shift = first_chunk % ranks + 1 if kind != "allgather" else 0
     step = np.arange(ranks - 1)

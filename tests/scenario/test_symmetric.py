@@ -128,3 +128,11 @@ def test_its_files_show_rank_0(tmp_path: Path) -> None:
     assert len(rows) == 1 + 14 + 7
     assert rows[2].split(",")[3:7] == ["0", "1", "7", "rank 1 reduces"]
     assert "rank 0, which stands for all" in (tmp_path / "out" / "timeline.svg").read_text()
+
+
+def test_what_every_rank_refuses_rank_0_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symmetric, "WORTH_IT", 1)
+    text = RING + ALLREDUCE.replace("allreduce", "allgather").replace("8 KiB", "8 KiB, first_chunk: 3")
+    for more in ("", "symmetry: none\n"):
+        with pytest.raises(ScenarioErrors, match="the allgather of a ring starts with each rank's own chunk"):
+            run(loads(text + more))

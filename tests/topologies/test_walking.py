@@ -26,6 +26,7 @@ from topologies import (
     walking,
 )
 from topologies.choices import InTurn
+from topologies.errors import TopologyError
 from topologies.routing import chosen_routes
 from topologies.walking import is_translated
 from topologies.ways import count_paths, distances, ways
@@ -104,3 +105,14 @@ def test_in_turn_every_shortest_path_comes_once(topology: Topology, data: st.Dat
     walks = {tuple(found.links[a:b]) for a, b in zip(found.offsets, found.offsets[1:], strict=False)}
     assert len(walks) == len(turn)
     assert all(topology.links.cost[list(walk)].sum() == cost for walk in walks if not lost.any())
+
+
+def test_routes_that_are_too_long_are_refused_while_they_are_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    # from rank 0 to each of 15: 2 (1 + ... + 7) + 8 links
+    place, ranks = ring(16, 1e9), np.arange(1, 16)
+    monkeypatch.setattr("topologies.walking.MOST_LINKS", 4 * 64)
+    assert routes(place, np.zeros(15, dtype=np.int64), ranks).hops().sum() == 64
+    # a quarter of them at a time; the two to neighbours are not walked
+    monkeypatch.setattr("topologies.walking.MOST_LINKS", 4 * 61)
+    with pytest.raises(TopologyError, match="the routes of 13 pairs cross too many links, over 244 in all"):
+        routes(place, np.zeros(15, dtype=np.int64), ranks)
