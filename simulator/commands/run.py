@@ -62,17 +62,18 @@ def run(
 
 
 def _print_results(results: Sequence[Result | TogetherResult]) -> None:
+    from simulator.scenario.run import Result
     from simulator.scenario.tables import flow_table, result_table, results_table
-    from simulator.scenario.together_result import TogetherResult
-    from simulator.scenario.together_tables import together_tables
 
     terminal = console()
-    ones = [result for result in results if not isinstance(result, TogetherResult)]
+    ones = [result for result in results if isinstance(result, Result)]
     if ones:
         one = len(results) == 1
         terminal.print(result_table(ones[0]) if one else results_table(ones, terminal.width))
     for result in results:
-        if isinstance(result, TogetherResult):
+        if not isinstance(result, Result):
+            from simulator.scenario.together_tables import together_tables
+
             for table in together_tables(result, terminal.width):
                 terminal.print(table)
             continue

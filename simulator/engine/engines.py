@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from simulator.engine.compiled import run_compiled
 from simulator.engine.errors import PlanError
 from simulator.engine.lower import lower
 from topologies.loops import numba_is_here
@@ -49,6 +48,8 @@ def run_plan(
     if engine not in ENGINES:
         raise PlanError(f'there is no engine "{engine}"', ("engine",))
     if wants_compiled(plan, engine) and numba_is_here():
+        from simulator.engine.compiled import run_compiled
+
         return run_compiled(plan, progress)
     if plan.flows is not None:
         from simulator.engine.simpy_sharing import run_simpy_sharing

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from algorithms.bounds import Bounds, lower_bounds
 from algorithms.platform import link_platforms, platforms
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from algorithms.rounds import Platform
     from algorithms.schedule import Schedule
     from simulator.engine.timeline import Timeline
-    from simulator.scenario.models import Scenario
+    from simulator.scenario.models import CollectiveChoice, Scenario
     from simulator.scenario.together_models import TogetherScenario
     from topologies.topology import Topology
 
@@ -81,9 +82,16 @@ def analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) -
     else:
         dims = dimensions(choice.algorithm, len(place), options)
         priced = platforms(topology, dims, network.model, *reducer, place)
+    return closed_time(choice, len(place), options, priced)
+
+
+def closed_time(
+    choice: CollectiveChoice, ranks: int, options: Mapping[str, Any], priced: Sequence[Platform] | None
+) -> float | None:
+    """An algorithm's closed form in s at given prices; None where it has none, or there are no prices."""
     if priced is None:
         return None
-    turns = rounds(choice.algorithm, choice.kind, len(place), choice.size, **options)
+    turns = rounds(choice.algorithm, choice.kind, ranks, choice.size, **options)
     return None if turns is None else float(closed_form(turns, priced))
 
 

@@ -115,7 +115,11 @@ def loads(text: str, name: str = "scenario") -> Scenario:
     simulator.scenario.errors.ScenarioErrors: small.yaml:1:1: missing key "bandwidth" in topology
     small.yaml:1:34: unknown key "bandwith" in topology; did you mean "bandwidth"?
     """
-    source, refused = parse(text, name)
+    return read_scenario(*parse(text, name))
+
+
+def read_scenario(source: Source, refused: tuple[ScenarioError, ...]) -> Scenario:
+    """Read a scenario from what was parsed, and what was refused of it; as `loads`."""
     refuse_other(source, "collective")
     source, unfit = with_preset(source)
     refused += unfit
@@ -132,7 +136,7 @@ def loads(text: str, name: str = "scenario") -> Scenario:
         values = values and {**values, "collective": replace(values["collective"], own=steps)}
     if errors:
         raise ScenarioErrors(errors)
-    stem = printable(Path(name).stem, limit=MAX_LENGTH - 3)
+    stem = printable(Path(source.file).stem, limit=MAX_LENGTH - 3)
     return Scenario(**{"name": stem or "scenario", **values}, source=source)
 
 

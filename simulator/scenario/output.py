@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simulator.scenario.result import HEADER, as_json, timeline_rows
-from simulator.scenario.together_result import TogetherResult
-from simulator.scenario.together_rows import TOGETHER_HEADER, together_rows
+from simulator.scenario.run import Result
 from topologies.clock import to_seconds
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from simulator.scenario.run import Result
+    from simulator.scenario.together_result import TogetherResult
     from topologies.topology import Topology
 
 
@@ -133,10 +132,12 @@ def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
     from plots.style import save
 
     (folder / "result.json").write_text(as_json([result]), encoding="utf-8")
-    if isinstance(result, TogetherResult):
-        header, rows, figure = TOGETHER_HEADER, together_rows(result), _together_figure(result)
-    else:
+    if isinstance(result, Result):
         header, rows, figure = HEADER, timeline_rows(result), _timeline_figure(result)
+    else:
+        from simulator.scenario.together_rows import TOGETHER_HEADER, together_rows
+
+        header, rows, figure = TOGETHER_HEADER, together_rows(result), _together_figure(result)
     with (folder / "timeline.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(header)

@@ -13,17 +13,17 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 from simulator.llm.fit import misfits
 from simulator.llm.model import transformer
 from simulator.llm.plan import Batch
-from simulator.scenario.errors import ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import kind_of, refuse_other
-from simulator.scenario.load import known_topology, loads, read_text, topology_schema, translated
+from simulator.scenario.load import known_topology, read_scenario, read_text, topology_schema, translated
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.parts import with_parts
 from simulator.scenario.plan_models import PlanScenario, memory_plan
 from simulator.scenario.presets import with_preset
 from simulator.scenario.source import Block, Source, dotted, plain
-from simulator.scenario.together_load import loads_together
+from simulator.scenario.together_load import read_together
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.units import MAX_LENGTH
 
@@ -41,11 +41,11 @@ def load_any(path: str | os.PathLike[str]) -> Scenario | TogetherScenario | Plan
 
 def loads_any(text: str, name: str = "scenario") -> Scenario | TogetherScenario | PlanScenario:
     """Read the text of a file of any kind."""
-    source, _ = parse(text, name)
+    source, refused = parse(text, name)
     kind = kind_of(source)
     if kind == "together":
-        return loads_together(text, name)
-    return loads_plan(text, name) if kind == "plan" else loads(text, name)
+        return read_together(source, refused)
+    return (read_plan if kind == "plan" else read_scenario)(source, refused)
 
 
 def load_plan(path: str | os.PathLike[str]) -> PlanScenario:
@@ -81,7 +81,11 @@ def loads_plan(text: str, name: str = "scenario") -> PlanScenario:
     simulator.scenario.errors.ScenarioErrors: small.yaml:2:16: parallel.tp: tp of 7 does not divide 64 heads
     ...
     """
-    source, refused = parse(text, name)
+    return read_plan(*parse(text, name))
+
+
+def read_plan(source: Source, refused: tuple[ScenarioError, ...]) -> PlanScenario:
+    """Read a plan from what was parsed, and what was refused of it; as `loads_plan`."""
     refuse_other(source, "plan")
     source, unfit = with_preset(source)
     source, unknown = with_parts(source)
@@ -94,7 +98,7 @@ def loads_plan(text: str, name: str = "scenario") -> PlanScenario:
         errors += translated(error.errors(include_url=False, include_input=False), source, refused)
     if errors:
         raise ScenarioErrors(errors)
-    stem = printable(Path(name).stem, limit=MAX_LENGTH - 3)
+    stem = printable(Path(source.file).stem, limit=MAX_LENGTH - 3)
     scenario = _with_capacity(PlanScenario(**{"name": stem or "scenario", **values}, source=source))
     _refuse_misfits(scenario)
     return scenario

@@ -17,15 +17,14 @@ from simulator.scenario.result_parts import (
     links_object,
     number,
 )
-from simulator.scenario.together_json import together_object
-from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.run import Result
 from topologies.clock import exact_seconds
 
 if TYPE_CHECKING:
     from algorithms.schedule import Schedule
     from simulator.engine.plan import Plan
     from simulator.engine.timeline import Timeline
-    from simulator.scenario.run import Result
+    from simulator.scenario.together_result import TogetherResult
     from topologies.topology import Topology
 
 
@@ -41,7 +40,9 @@ def as_json(results: Result | TogetherResult | Sequence[Result | TogetherResult]
 
 def as_object(result: Result | TogetherResult) -> dict[str, Any]:
     """A result's fields: times in s, sizes in bytes, None for what is not a number."""
-    if isinstance(result, TogetherResult):
+    if not isinstance(result, Result):
+        from simulator.scenario.together_json import together_object
+
         return together_object(result)
     scenario = result.scenario
     use = link_use(result.timeline, result.schedule)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from algorithms import proof
 from algorithms.bounds import Bounds
-from algorithms.collective import bus_factor
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
 from algorithms.proof import Verify
@@ -26,6 +25,7 @@ from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import analytic, bounds_on, cautions
 from simulator.scenario.load import load
 from simulator.scenario.own import own_schedule
+from simulator.scenario.rated import Rated
 from simulator.scenario.symmetric import Symmetry, find_symmetry
 from topologies.overrides import override
 from topologies.registry import TOPOLOGIES
@@ -46,7 +46,7 @@ Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Result:
+class Result(Rated):
     """What came of a scenario.
 
     Attributes
@@ -100,22 +100,6 @@ class Result:
         options = options_on(self.scenario, self.topology)
         return dimensions(self.scenario.collective.algorithm, self.schedule.ranks, options)
 
-    @property
-    def gap(self) -> float | None:
-        """Simulated time over the best lower bound."""
-        return self.time / self.bounds.best if self.bounds.best > 0 else None
-
-    @property
-    def algbw(self) -> float | None:
-        """M over time, bytes/s, as nccl-tests define it."""
-        return self.schedule.collective.size / self.time if self.time > 0 else None
-
-    @property
-    def busbw(self) -> float | None:
-        """Algbw times the share of M that a link must carry, as nccl-tests define it; None at N = 1."""
-        share = bus_factor(self.schedule.collective.kind, self.schedule.ranks)
-        return None if share is None or self.algbw is None else float(self.algbw * share)
-
 
 def run(
     scenario: Scenario | str | Path,
@@ -151,7 +135,7 @@ def run(
         scenario = load(Path(scenario))
     tell, memory = report or silent, Memory(memory_limit)
     tell("build", 0, 1)
-    how = scenario.verify if verify is None else None if verify else "no"
+    how = how_to_verify(scenario, verify)
     with placed(scenario.source, "collective"):
         symmetry = find_symmetry(scenario)
     if symmetry is not None:
@@ -237,6 +221,13 @@ def schedule_of(
         if whole is not None:
             memory.check(int(whole.messages), int(whole.messages))
         return build(choice.algorithm, choice.kind, ranks, choice.size, **options)
+
+
+def how_to_verify(scenario: Scenario | TogetherScenario, overruled: bool | None) -> Verify | None:
+    """How a scenario is to be proven, where a caller may overrule what it says itself."""
+    if overruled is None:
+        return scenario.verify
+    return None if overruled else "no"
 
 
 def prove_of(scenario: Scenario, schedule: Schedule, how: Verify | None, what: str = "the proof") -> str:

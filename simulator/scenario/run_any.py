@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.scenario.kinds import kind_of
-from simulator.scenario.load import loads, read_text
+from simulator.scenario.load import read_scenario, read_text
+from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.run import Report, Result, run
-from simulator.scenario.together_load import loads_together
-from simulator.scenario.together_models import TogetherScenario
-from simulator.scenario.together_result import TogetherResult
-from simulator.scenario.together_run import run_together
 
+# what only several collectives need is loaded where there are several
 if TYPE_CHECKING:
-    from simulator.scenario.models import Scenario
+    from simulator.scenario.together_models import TogetherScenario
+    from simulator.scenario.together_result import TogetherResult
 
 
 def load_scenario(path: str | os.PathLike[str]) -> Scenario | TogetherScenario:
@@ -27,9 +26,12 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario | TogetherScenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    text, name = read_text(path), os.fspath(path)
-    source, _ = parse(text, name)
-    return loads_together(text, name) if kind_of(source) == "together" else loads(text, name)
+    source, refused = parse(read_text(path), os.fspath(path))
+    if kind_of(source) == "together":
+        from simulator.scenario.together_load import read_together
+
+        return read_together(source, refused)
+    return read_scenario(source, refused)
 
 
 def run_any(
@@ -43,8 +45,10 @@ def run_any(
     """Run a scenario of one collective, or of several; as `run` and `run_together`."""
     if isinstance(scenario, str | Path):
         scenario = load_scenario(scenario)
-    if isinstance(scenario, TogetherScenario):
-        return run_together(
-            scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
-        )
-    return run(scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit)
+    if isinstance(scenario, Scenario):
+        return run(scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit)
+    from simulator.scenario.together_run import run_together
+
+    return run_together(
+        scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
+    )

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from algorithms.registry import ALGORITHMS, representative, rounds, totals
-from algorithms.rounds import closed_form
+from algorithms.registry import ALGORITHMS, representative, totals
 from algorithms.symmetric_costs import symmetric_bounds, symmetric_platforms
 from algorithms.symmetry import prove_by_symmetry
 from simulator.engine.network import Network
 from simulator.engine.plan import LINK
 from simulator.scenario.blame import proving
 from simulator.scenario.defaults import options_on
+from simulator.scenario.judge import closed_time
 from topologies.orbits import symmetric_topology
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ class Symmetry:
             return None
         rate, mode = (reduction.bandwidth, reduction.mode) if reduction else (None, None)
         priced = symmetric_platforms(self.seen, scenario.network.model, rate, mode or "after")
-        turns = rounds(choice.algorithm, choice.kind, self.one.ranks, choice.size, **self.options)
-        return None if priced is None or turns is None else float(closed_form(turns, priced))
+        return closed_time(choice, self.one.ranks, self.options, priced)
 
     def prove(self, scenario: Scenario) -> None:
         """Prove one chunk of each orbit.

@@ -61,7 +61,11 @@ def loads_together(text: str, name: str = "scenario") -> TogetherScenario:
     >>> [(one.name, one.ranks, one.after) for one in loads_together(text).members]
     [('first', None, ()), ('allgather-1', (0, 2), ('first',))]
     """
-    source, refused = parse(text, name)
+    return read_together(*parse(text, name))
+
+
+def read_together(source: Source, refused: Refused) -> TogetherScenario:
+    """Read several collectives from what was parsed, and what was refused of it; as `loads_together`."""
     refuse_other(source, "together")
     source, unfit = with_preset(source)
     refused += unfit
@@ -76,7 +80,7 @@ def loads_together(text: str, name: str = "scenario") -> TogetherScenario:
     if errors:
         raise ScenarioErrors(errors)
     del values["collectives"]
-    whole = {"name": printable(Path(name).stem, limit=MAX_LENGTH - 3) or "scenario", **values}
+    whole = {"name": printable(Path(source.file).stem, limit=MAX_LENGTH - 3) or "scenario", **values}
     members = tuple(_member(i, source, *entry, whole) for i, entry in enumerate(entries))
     errors += misplaced(source, members)
     if errors:

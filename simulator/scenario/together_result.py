@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from algorithms.collective import bus_factor
+from simulator.scenario.rated import Rated
 from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MemberResult:
+class MemberResult(Rated):
     """What came of one of several collectives.
 
     Attributes
@@ -82,22 +82,6 @@ class MemberResult:
     def slowdown(self) -> float | None:
         """Its time over that alone; None where it takes none."""
         return self.duration / self.duration_alone if self.duration_alone else None
-
-    @property
-    def gap(self) -> float | None:
-        """Its time over the best lower bound."""
-        return self.time / self.bounds.best if self.bounds.best > 0 else None
-
-    @property
-    def algbw(self) -> float | None:
-        """M over its time, bytes/s, as nccl-tests define it."""
-        return self.schedule.collective.size / self.time if self.duration else None
-
-    @property
-    def busbw(self) -> float | None:
-        """Algbw times the share of M that a link must carry, as nccl-tests define it; None at N = 1."""
-        share = bus_factor(self.schedule.collective.kind, self.schedule.ranks)
-        return None if share is None or self.algbw is None else float(self.algbw * share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,7 +25,7 @@ from simulator.scenario.entries import of_entry
 from simulator.scenario.errors import ScenarioErrors, printable
 from simulator.scenario.judge import analytic, bounds_on, cautions
 from simulator.scenario.order import in_order
-from simulator.scenario.run import Report, build_topology, prove_of, schedule_of, silent
+from simulator.scenario.run import Report, build_topology, how_to_verify, prove_of, schedule_of, silent
 from simulator.scenario.together_load import load_together
 from simulator.scenario.together_result import BackgroundResult, MemberResult, TogetherResult
 from topologies.clock import femtoseconds
@@ -77,7 +77,7 @@ def run_together(
     topology = build_topology(scenario)
     _check_ranks(scenario, topology)
     machine = Machine(topology, scenario.network, scenario.reduction, Memory(memory_limit))
-    how = scenario.verify if verify is None else None if verify else "no"
+    how = how_to_verify(scenario, verify)
     order = in_order(scenario.members)
     players = [_player(scenario, i, order, machine, how, allow_code=allow_code) for i in order]
     streams = [_stream(scenario, i, machine) for i in range(len(scenario.background))]
