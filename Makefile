@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := scenarios/first-walk/ring-reduce-scatter-8.yaml
 
-.PHONY: help demo test setup lint types tests scenarios wheel tables seed2 bench format clean
+.PHONY: help demo test setup lint types tests scenarios wheel tables seed1 seed2 bench format clean
 
 help:
 	@echo "make demo    run a scenario, print its table, draw its timeline into out/demo"
 	@echo "make test    run every check"
 	@echo "make bench   measure the figures of benchmarks/"
 	@echo "make tables  write today's steps of every algorithm into tests/algorithms/steps.json"
+	@echo "make seed1   write docs/seed1.md: the first seed document beside what collsim computes"
 	@echo "make seed2   write docs/seed2.md: the second seed document beside what collsim derives"
 	@echo "make format  lay the code out"
 
@@ -55,8 +56,11 @@ tables: setup
 	$(BIN)/collsim algorithms --table --ranks 2..16 --format json > $(VENV)/steps.json
 	mv $(VENV)/steps.json tests/algorithms/steps.json
 
+seed1: setup
+	$(BIN)/python -m simulator.seeds.seed1 docs/seed1.md
+
 seed2: setup
-	$(BIN)/python -m simulator.llm.seed2 docs/seed2.md
+	$(BIN)/python -m simulator.seeds.seed2 docs/seed2.md
 
 bench: setup
 	$(BIN)/python benchmarks/run.py

@@ -8,6 +8,7 @@ from algorithms.collective import COLLECTIVES, Collective, make_collective
 from algorithms.compose import beside, fold, on, then, together
 from algorithms.congestion import congestion_factor
 from algorithms.counts import Counts, count
+from algorithms.cuts import Cut
 from algorithms.duality import dual
 from algorithms.errors import ProofError, ScheduleError
 from algorithms.order import association, keeps_order
@@ -28,6 +29,7 @@ __all__ = [
     "Bounds",
     "Collective",
     "Counts",
+    "Cut",
     "Lists",
     "Platform",
     "ProofError",

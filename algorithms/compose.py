@@ -132,6 +132,42 @@ def on(schedule: Schedule, collective: Collective, ranks: NDArray[np.integer], c
     )
 
 
+def side_by_side(schedule: Schedule, times: int) -> Schedule:
+    """The schedule played at once by so many groups, which have nothing to do with each other.
+
+    Rank r of group g is g N + r. The groups share the names of chunks: it is made to be timed, not to be
+    proven.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Without switches.
+    times : int
+        1 or more.
+
+    Examples
+    --------
+    >>> from algorithms.registry import build
+    >>> two = side_by_side(build("ring", "allgather", 3, 3), 2)
+    >>> two.ranks, two.src[:6].tolist(), two.dst[:6].tolist()
+    (6, [0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3])
+    """
+    first = schedule.ranks * np.repeat(np.arange(times, dtype=np.int32), len(schedule))
+    return settled(
+        replace(
+            schedule,
+            collective=replace(schedule.collective, ranks=schedule.ranks * times),
+            step=np.tile(schedule.step, times),
+            channel=np.tile(schedule.channel, times),
+            src=np.tile(schedule.src, times) + first,
+            dst=np.tile(schedule.dst, times) + first,
+            first=np.tile(schedule.first, times),
+            count=np.tile(schedule.count, times),
+            mode=np.tile(schedule.mode, times),
+        )
+    )
+
+
 def core_ranks(ranks: int) -> int:
     """P = 2^floor(log2 N): the ranks that a fold leaves.
 

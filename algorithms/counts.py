@@ -35,8 +35,6 @@ class Counts:
         By the busiest rank; by all, and by switches that take part.
     bytes_reduced_max, bytes_reduced_total : int
         Bytes that arrive to be reduced, at the busiest rank; at all, and at switches.
-    messages_max : int
-        Most messages that a rank, or a switch, sends or receives.
     staged : int or None
         Cells (rank, chunk) written in a step in which their rank also sends that chunk; None
         where there are too many to look at.
@@ -49,7 +47,6 @@ class Counts:
     bytes_sent_total: int
     bytes_reduced_max: int
     bytes_reduced_total: int
-    messages_max: int
     staged: int | None
 
 
@@ -76,7 +73,6 @@ def count(schedule: Schedule) -> Counts:
         bytes_sent_total=sum(sent),
         bytes_reduced_max=max(summed[: schedule.ranks]),
         bytes_reduced_total=sum(summed),
-        messages_max=max(int(np.bincount(end).max(initial=0)) for end in (schedule.src, schedule.dst)),
         staged=staged if looked_at is schedule else None,
     )
 

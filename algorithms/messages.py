@@ -11,7 +11,7 @@ from algorithms.schedule import COPY, Schedule
 from topologies.wiring import MOST_RANKS
 
 
-def messages(size: int, times: int) -> Schedule:
+def messages(size: int, times: int, *, mode: int = COPY) -> Schedule:
     """So many messages of one size that have nothing to do with each other.
 
     Message i is chunk i and goes from rank 2 i to rank 2 i + 1, all in one step; whoever places
@@ -23,6 +23,8 @@ def messages(size: int, times: int) -> Schedule:
         Bytes of each.
     times : int
         How many.
+    mode : int
+        COPY, or REDUCE where the receiver adds them to what it has.
 
     Raises
     ------
@@ -39,4 +41,4 @@ def messages(size: int, times: int) -> Schedule:
         raise ScheduleError(f"there are 1 to {MOST_RANKS // 2:,} messages, found {times:,}", ("times",))
     sender = 2 * np.arange(times, dtype=np.int32)
     collective = Collective("send_recv", 2 * times, np.full(times, size, dtype=np.int64), sender, sender + 1)
-    return assemble(collective, [(sender, sender + 1, np.arange(times), COPY)], algorithm="messages")
+    return assemble(collective, [(sender, sender + 1, np.arange(times), mode)], algorithm="messages")

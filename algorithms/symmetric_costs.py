@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from algorithms.bounds import Bounds, ceil_log, must_move
+from algorithms.bandwidth_bound import DISTANCES, EXACT, NO_BYTES, Moved
+from algorithms.bounds import Bounds, give_way
 from algorithms.collective import KINDS
+from algorithms.cuts import Cut
+from algorithms.group_cuts import must_move
+from algorithms.latency_bound import ceil_log
 from algorithms.platform import message_price
 from algorithms.schedule import expand
 from topologies.clock import femtoseconds, to_seconds
@@ -26,42 +32,74 @@ def symmetric_bounds(
     *,
     model: str,
     reduction: float | None = None,
-    messages: int = 0,
+    messages: Mapping[int, int] | None = None,
 ) -> Bounds:
     """Bounds of a collective without a root, as `lower_bounds` gives them.
+
+    No cut takes longer than that of one rank: where links are alike and look the same from
+    everywhere, no more nodes can be cut off by fewer links than a rank has (Mader 1971; Hamidoune
+    1981 for links that go one way).
 
     Parameters
     ----------
     one : Representative
         Of which only the collective matters.
     topology : SymmetricTopology
-    model, reduction, messages
+    model, reduction
         As `lower_bounds`.
+    messages : mapping of int to int, optional
+        How many messages of each size hold any one link at most.
     """
-    ranks, size, wire = one.ranks, one.schedule.collective.size, topology.wire
+    collective, ranks, wire = one.schedule.collective, one.ranks, topology.wire
     if ranks == 1:
         return Bounds(0.0, 0.0, 0.0, 0.0)
-    slack, ports, hops = to_seconds(messages), topology.ports, topology.shape.farthest
     overhead, latency = femtoseconds(wire.overhead), femtoseconds(wire.latency)
+    hops = topology.shape.farthest
     farthest = hops * latency + (hops if model == "store_and_forward" else 1) * overhead
-    sums = KINDS[one.schedule.collective.kind].source == "every"
-    reduced = (ranks - 1) * size / ranks / reduction if reduction is not None and sums else 0.0
+    sums = KINDS[collective.kind].source == "every"
+    reduced = Fraction((ranks - 1) * collective.size, ranks)
+    moved = _moved(one, topology)
+    composed = moved.seconds if collective.kind == "allreduce" else None
     return Bounds(
-        latency=to_seconds(max(farthest, ceil_log(ranks, ports + 1) * overhead)),
+        latency=to_seconds(max(farthest, ceil_log(ranks, topology.ports + 1) * overhead)),
         textbook_latency=ceil_log(ranks, 2) * (wire.latency + wire.overhead),
-        bandwidth=max(0.0, max(_moved_by_rank_0(one)) / (ports * wire.bandwidth) - slack),
-        reduction=max(0.0, reduced - slack),
+        bandwidth=give_way(moved.seconds, messages, [wire.bandwidth], model),
+        reduction=give_way(reduced / Fraction(reduction), messages, [reduction], model)
+        if reduction is not None and sums
+        else 0.0,
+        cut=moved.cut,
+        composed=None if composed is None else float(composed),
+        how=moved.how,
     )
 
 
-def _moved_by_rank_0(one: Representative) -> tuple[float, float, float]:
-    """Bytes that a rank must send, must receive, and must send on average, by any algorithm."""
-    collective = one.schedule.collective
+def _moved(one: Representative, topology: SymmetricTopology) -> Moved:
+    """Least time of the bytes: of a rank's over its links, of all over all, or by how far they go."""
+    collective, ranks = one.schedule.collective, one.ranks
+    if not collective.size:
+        return Moved(Fraction(0), None, NO_BYTES)
+    each = topology.ports * Fraction(topology.wire.bandwidth)
     sent, received, total = must_move(collective)
+    how = EXACT
     if collective.kind == "all_to_all":
-        # the chunks are those of rank 0, which is sent as many
-        return total, total, total
-    return float(sent[0]), float(received[0]), total / one.ranks
+        # the chunks are those of rank 0, which is sent as many; every dimension's links must carry
+        # all bytes as far as they go along it
+        sent = received = np.array([total])
+        far = max(Fraction(hops, ranks * ways) for hops, ways in topology.shape.distances)
+        together = collective.size * far / Fraction(topology.wire.bandwidth)
+        how = EXACT if collective.size % ranks == 0 else DISTANCES
+    else:
+        together = Fraction(total, ranks) / each
+    sends = bool(sent.max() >= received.max())
+    busiest = int(np.argmax(sent if sends else received))
+    most = int((sent if sends else received)[busiest])
+    if together > most / each:
+        return Moved(together, None, how)
+    links = tuple(range(topology.orbits))
+    if topology.through_switch:
+        links = links[:1] if sends else links[1:]
+    # what is around that rank is around rank 0
+    return Moved(most / each, Cut((0,), (busiest,), sends, most, float(each), links), how)
 
 
 def symmetric_congestion(one: Representative, topology: SymmetricTopology) -> float | None:

@@ -171,7 +171,6 @@ def count_by_symmetry(one: Representative) -> Counts:
         bytes_sent_total=one.ranks * sent,
         bytes_reduced_max=reduced,
         bytes_reduced_total=one.ranks * reduced,
-        messages_max=len(schedule),
         staged=one.ranks * int(staged),
     )
 

@@ -233,7 +233,7 @@ def flows(times: int = 3) -> Iterator[Figure]:
 
 
 def whole_runs(times: int = 3) -> Iterator[Figure]:
-    """`collsim run` end to end (build, prove, simulate, print): CPU seconds and peak memory."""
+    """Whole runs (build, prove, simulate, print): CPU seconds and peak memory."""
     rows = (
         ("ring AllReduce, N = 1024", "ring-1024", 2, 0.6),
         ("ring AllReduce, N = 1024, no symmetry", "ring-1024-every-rank", 2, 0.6),
@@ -242,10 +242,12 @@ def whole_runs(times: int = 3) -> Iterator[Figure]:
         ("ring AllReduce by symmetry, N = 1,048,576", "ring-1048576", 5, 1),
         ("halving and doubling, N = 65,536, no symmetry, sampled", "rabenseifner-65536-every-rank", 15, 4),
         ("1 M flows on a fat tree, ecmp", "fat-tree-ecmp", 15, 4),
+        ("a step of GPT-3 175B on 1024 ranks", "gpt3-step-1024", 30, 4),
     )
     for title, file, seconds, gigabytes in rows:
+        command = ("llm", "step") if "-step-" in file else ("run",)
         # the first run may compile
-        costs = [_cost_of("run", f"benchmarks/{file}.yaml") for _ in range(times + 1)][1:]
+        costs = [_cost_of(*command, f"benchmarks/{file}.yaml") for _ in range(times + 1)][1:]
         yield Figure(f"{title}: CPU", median(cpu for cpu, _ in costs), "s", le, seconds)
         yield Figure(f"{title}: peak", median(peak for _, peak in costs), "GB", le, gigabytes)
 

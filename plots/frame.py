@@ -108,8 +108,13 @@ def frame(
     timeline: Timeline, markers: Sequence[Marker], left: float, body: float, curve: float = 0.0
 ) -> Frame:
     """Frame with such a margin on the left and such heights, and room for the labels of the markers."""
+    return frame_of(timeline.time, markers, left, body, curve)
+
+
+def frame_of(time: int, markers: Sequence[Marker], left: float, body: float, curve: float = 0.0) -> Frame:
+    """Frame of what takes so many fs, else as `frame`."""
     right = 0.25
-    lines, end = lines_of.layout(markers, to_seconds(timeline.time), WIDTH - left - right)
+    lines, end = lines_of.layout(markers, to_seconds(time), WIDTH - left - right)
     return Frame(left, right, 0.62 + lines_of.label_height(lines), 0.92, body, curve, end, lines)
 
 

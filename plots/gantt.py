@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from matplotlib import colormaps
@@ -10,7 +10,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
 from plots.style import INK
-from simulator.engine.plan import LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, START
+from simulator.engine.plan import LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, STAGE, START
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,11 +21,20 @@ if TYPE_CHECKING:
     from plots.bars import Bars
 
 _WAIT, _DELAY, _ZEBRA = "#8a8a8a", "#b8b8b8", "#f6f6f6"
-_PALE = {"reduction": 0.35, "processor": 0.35, "port": 0.55}
+_PALE = {"reduction": 0.35, "processor": 0.35, "port": 0.55, "stage": 0.55}
 """Part of white in the bars of what is not a transfer."""
 
+_INSET = {REDUCER: 1, PROCESSOR: 1, START: 1, SEND_PORT: 2, RECEIVE_PORT: 2, STAGE: 1}
+"""How much lower than those of transfers the bars of what is not one are, of `_STEP` each."""
+
+_STEP = 0.14
+WAITING: Final = (0.76, 0.94)
+"""Part of a lane's height that is for who waits."""
+
 _SEEN = 0.001
-_WIDE = 0.006
+WIDE: Final = 0.006
+"""Part of the time axis from which on a bar has a frame."""
+
 _MOST_NUMBERS = 400
 _DIGIT = 0.011
 
@@ -57,8 +66,7 @@ def draw(axes: Axes, chart: Bars, steps: int, span: float, *, numbered: bool = T
     """
     palette = np.vstack([step_colours(steps), [0.72, 0.72, 0.72, 1.0]])
     colours = palette[chart.step]
-    waits = bool((chart.grant > chart.arrival).any())
-    room = (0.06, 0.72) if waits else (0.1, 0.9)
+    room = room_of(chart)
     legend = [
         *_draw_latency(axes, chart, colours, room, span),
         *_draw_holds(axes, chart, colours, room, span),
@@ -68,8 +76,36 @@ def draw(axes: Axes, chart: Bars, steps: int, span: float, *, numbered: bool = T
     if numbered and steps > 1:
         _number(axes, chart, colours, room, span)
     known = {str(patch.get_label()): patch for patch in legend}
-    order = ("transfer", "overhead", "latency", "reduction", "processor", "port", "queueing", "delay")
+    order = (
+        "transfer",
+        "overhead",
+        "latency",
+        "reduction",
+        "processor",
+        "port",
+        "stage",
+        "queueing",
+        "delay",
+    )
     return tuple(known[name] for name in order if name in known)
+
+
+def room_of(chart: Bars) -> tuple[float, float]:
+    """Part of a lane's height that is for its bars: less of it where some wait below them."""
+    return (0.06, 0.72) if bool((chart.grant > chart.arrival).any()) else (0.1, 0.9)
+
+
+def height_of(
+    kind: NDArray[np.uint8], room: tuple[float, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Part of a lane's height that bars of each kind take, from the top: transfers all of the room.
+
+    >>> [edge.tolist() for edge in height_of(np.array([LINK]), (0.1, 0.9))]
+    [[0.1], [0.9]]
+    """
+    low, high = room
+    inset = np.array([_INSET.get(own, 0) for own in kind.tolist()]) * (_STEP * (high - low))
+    return low + inset, high - inset
 
 
 def zebra(axes: Axes, lanes: int, span: float) -> None:
@@ -77,17 +113,17 @@ def zebra(axes: Axes, lanes: int, span: float) -> None:
     top = np.arange(1, lanes, 2, dtype=np.float64)
     left, right = np.full(len(top), -span), np.full(len(top), 2 * span)
     axes.add_collection(
-        PolyCollection(_boxes(left, right, top, top + 1), facecolors=_ZEBRA, zorder=0), autolim=False
+        PolyCollection(corners(left, right, top, top + 1), facecolors=_ZEBRA, zorder=0), autolim=False
     )
 
 
-def _boxes(
+def corners(
     left: NDArray[np.float64],
     right: NDArray[np.float64],
     top: NDArray[np.float64],
     bottom: NDArray[np.float64],
 ) -> Sequence[Any]:
-    """Corners of rectangles, shape (rectangles, 4, 2)."""
+    """Corners of rectangles, shape (rectangles, 4, 2), from their edges."""
     x = np.stack([left, right, right, left], axis=1)
     y = np.stack([top, top, bottom, bottom], axis=1)
     # matplotlib takes one array at once, though its types ask for a list
@@ -101,34 +137,33 @@ def _draw_holds(
 
     What processors do is pale, and what ports let through thin and paler still.
     """
-    low, high = room
-    inset = 0.14 * (high - low)
-    lower = (low + inset, high - inset)
-    thin = (low + 2 * inset, high - 2 * inset)
+    low, high = height_of(chart.kind, room)
+    tall = chart.bottom - chart.top
+    upper, lower = chart.top + low * tall, chart.top + high * tall
     held = chart.release - chart.grant
-    wide, seen = held > _WIDE * span, held > _SEEN * span
+    wide, seen = held > WIDE * span, held > _SEEN * span
     # what takes no time is still a line
-    line = np.where(wide, 0.5 * (chart.bottom - chart.top), np.where(seen, 0.4, 1.0))
+    line = np.where(wide, 0.5 * tall, np.where(seen, 0.4, 1.0))
     reduction = chart.kind == REDUCER
     legend = []
-    for name, own, part, hatch in (
-        ("transfer", chart.kind == LINK, room, None),
+    for name, own, hatch in (
+        ("transfer", chart.kind == LINK, None),
         # a hatch in a narrow bar is a blot
-        ("reduction", reduction & wide, lower, "/////"),
-        ("reduction", reduction & ~wide, lower, None),
-        ("processor", chart.kind == PROCESSOR, lower, None),
-        ("port", (chart.kind == SEND_PORT) | (chart.kind == RECEIVE_PORT), thin, None),
-        ("delay", chart.kind == START, lower, None),
+        ("reduction", reduction & wide, "/////"),
+        ("reduction", reduction & ~wide, None),
+        ("processor", chart.kind == PROCESSOR, None),
+        ("port", np.isin(chart.kind, (SEND_PORT, RECEIVE_PORT)), None),
+        ("stage", chart.kind == STAGE, None),
+        ("delay", chart.kind == START, None),
     ):
         if not own.any():
             continue
-        top, bottom = chart.heights(*part)
         fill = _mixed(colours[own], 1.0, 0.65 if hatch else _PALE.get(name, 0.0))
         # a white frame parts neighbours of one colour, but would swallow what is narrow
         frame = np.where(wide[own, None] & (hatch is None), 1.0, _mixed(colours[own], 0.0, 0.25))
         axes.add_collection(
             PolyCollection(
-                _boxes(chart.grant[own], chart.release[own], top[own], bottom[own]),
+                corners(chart.grant[own], chart.release[own], upper[own], lower[own]),
                 facecolors=fill,
                 edgecolors=frame,
                 linewidths=line[own],
@@ -159,7 +194,7 @@ def _draw_latency(
     middle = sum(room) / 2
     top, bottom = chart.heights(middle - 0.07, middle + 0.07)
     fill = _mixed(colours[own], 1.0, 0.4)
-    boxes = _boxes(chart.release[own], chart.landing[own], top[own], bottom[own])
+    boxes = corners(chart.release[own], chart.landing[own], top[own], bottom[own])
     axes.add_collection(PolyCollection(boxes, facecolors=fill, zorder=1, label="latency"), autolim=False)
     return [_key("latency")]
 
@@ -172,7 +207,7 @@ def _draw_overhead(axes: Axes, chart: Bars, room: tuple[float, float]) -> list[P
     low, high = room
     top, bottom = chart.heights(low + 0.03, high - 0.03)
     stop = np.minimum(chart.grant + chart.overhead, chart.release)
-    boxes = _boxes(chart.grant[own], stop[own], top[own], bottom[own])
+    boxes = corners(chart.grant[own], stop[own], top[own], bottom[own])
     axes.add_collection(
         PolyCollection(boxes, facecolors=INK, alpha=0.45, linewidths=0, zorder=2.5, label="overhead"),
         autolim=False,
@@ -185,8 +220,8 @@ def _draw_waits(axes: Axes, chart: Bars) -> list[Patch]:
     own = chart.grant > chart.arrival
     if not own.any():
         return []
-    top, bottom = chart.heights(0.76, 0.94)
-    boxes = _boxes(chart.arrival[own], chart.grant[own], top[own], bottom[own])
+    top, bottom = chart.heights(*WAITING)
+    boxes = corners(chart.arrival[own], chart.grant[own], top[own], bottom[own])
     axes.add_collection(
         PolyCollection(
             boxes,
@@ -237,6 +272,7 @@ def _key(name: str) -> Patch:
         "reduction": {"facecolor": "#d3dde6", "edgecolor": tone, "hatch": "/////"},
         "processor": {"facecolor": "#93a7ba", "edgecolor": "#37495c"},
         "port": {"facecolor": "#b6c4d1", "edgecolor": "#37495c"},
+        "stage": {"facecolor": "#b6c4d1", "edgecolor": "#37495c"},
         "delay": {"facecolor": _DELAY, "edgecolor": INK},
         "latency": {"facecolor": "#c3d0dc", "edgecolor": "white", "linewidth": 4},
         "overhead": {"facecolor": "#3f5265", "edgecolor": "#37495c"},

@@ -15,6 +15,7 @@ from simulator.engine.plan import (
     RECEIVE_PORT,
     REDUCER,
     SEND_PORT,
+    STAGE,
     START,
     name_at_rank,
 )
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
     from topologies.topology import Topology
 
 HIDDEN: Final = -1
-ROLES: Final = ("processor", "sends", "receives", "reduces", "starts")
-_PROCESSOR, _SENDS, _RECEIVES, _REDUCES, _STARTS = range(5)
+ROLES: Final = ("processor", "sends", "receives", "stages", "reduces", "starts")
+_PROCESSOR, _SENDS, _RECEIVES, _STAGES, _REDUCES, _STARTS = range(6)
 _AT_RANKS: Final = {
     REDUCER: "reducers",
     PROCESSOR: "processors",
     SEND_PORT: "send ports",
     RECEIVE_PORT: "receive ports",
+    STAGE: "stages",
     START: "starts",
 }
 
@@ -167,7 +169,7 @@ def _ends(plan: Plan, topology: Topology) -> tuple[NDArray[np.int64], NDArray[np
     role = np.full(rank.shape, HIDDEN)
     level = role.copy()
     # ports are as busy as the links that begin or end at them
-    own = {PROCESSOR: _PROCESSOR, REDUCER: _REDUCES, START: _STARTS}
+    own = {PROCESSOR: _PROCESSOR, STAGE: _STAGES, REDUCER: _REDUCES, START: _STARTS}
     role[0] = np.select([kind == which for which in own], list(own.values()), HIDDEN)
     link = np.flatnonzero(kind == LINK)
     ends = ((topology.links.src, _SENDS), (topology.links.dst, _RECEIVES))

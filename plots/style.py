@@ -27,6 +27,7 @@ _LOOK = {"svg.hashsalt": "collsim", "svg.fonttype": "none", "font.size": 9.0, "t
 # control characters, ends of lines, and what XML has no place for
 _UNDRAWABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff\\ufffe\\uffff]")
 
+COLOURS: Final = len(_COLOURS)  # that are told apart
 INK: Final = "#222222"
 FAINT: Final = "#666666"
 CHARACTER: Final = 0.068  # mean width at 8 points, inches

@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from plots import density, gantt
 from plots import markers as lines_of
+from plots import path as paths
 from plots.bars import bars
 from plots.frame import GAP, Frame, frame, name_groups, text_width, time_axis
 from plots.lanes import HIDDEN, Lanes, by_rank, by_resource, packed
@@ -23,11 +24,13 @@ from topologies.clock import FEMTOSECONDS, to_seconds
 from topologies.text import format_time
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
     from matplotlib.patches import StepPatch
 
     from algorithms.schedule import Schedule
+    from simulator.engine.critical_path import CriticalPath
     from simulator.engine.timeline import Timeline
     from simulator.engine.together import Together
     from topologies.topology import Topology
@@ -52,6 +55,7 @@ def timeline_figure(
     title: str,
     markers: Sequence[Marker] = (),
     lanes: View = "auto",
+    path: CriticalPath | None = None,
 ) -> Figure:
     """Draw a timeline as a Gantt chart, or as an image of how busy the lanes are if it is too big.
 
@@ -71,6 +75,8 @@ def timeline_figure(
     lanes : {'auto', 'links', 'ranks'}
         A lane for each link and reducer, lanes of what each rank sends, receives and reduces,
         or the ranks where the links would be many more.
+    path : CriticalPath, optional
+        Drawn over the bars, or as one line through the image; what has no lane is left out.
 
     Examples
     --------
@@ -84,7 +90,7 @@ def timeline_figure(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['0->1', '1->2', '2->3', '3->0']
     """
-    return _figure(timeline, by_step(schedule), topology, title, markers, lanes)
+    return _figure(timeline, by_step(schedule), topology, title, markers, lanes, path)
 
 
 def together_figure(
@@ -96,6 +102,7 @@ def together_figure(
     names: Sequence[str],
     markers: Sequence[Marker] = (),
     lanes: View = "auto",
+    path: CriticalPath | None = None,
 ) -> Figure:
     """Draw a timeline of several schedules, each in a colour of its own; else as `timeline_figure`.
 
@@ -114,21 +121,28 @@ def together_figure(
     markers : sequence of Marker
         Times to mark.
     lanes : {'auto', 'links', 'ranks'}
+    path : CriticalPath, optional
     """
     tints = by_schedule([job.schedule for job in together.jobs], names, topology.ranks)
-    return _figure(timeline, tints, topology, title, markers, lanes)
+    return _figure(timeline, tints, topology, title, markers, lanes, path)
 
 
 def _figure(
-    timeline: Timeline, tints: Tints, topology: Topology, title: str, markers: Sequence[Marker], view: View
+    timeline: Timeline,
+    tints: Tints,
+    topology: Topology,
+    title: str,
+    markers: Sequence[Marker],
+    view: View,
+    path: CriticalPath | None,
 ) -> Figure:
     with look():
         if not timeline.plan.hops:
             return _nothing(tints, title)
         shown = _lanes(timeline, topology, view, tints, role_first=False)
         if _is_big(timeline, shown):
-            return _density_figure(timeline, tints, topology, title, markers, view)
-        return _gantt_figure(timeline, tints, topology, title, markers, shown)
+            return _density_figure(timeline, tints, topology, title, markers, view, path)
+        return _gantt_figure(timeline, tints, topology, title, markers, shown, path)
 
 
 def _lanes(timeline: Timeline, topology: Topology, view: View, tints: Tints, *, role_first: bool) -> Lanes:
@@ -167,6 +181,7 @@ def _gantt_figure(
     title: str,
     markers: Sequence[Marker],
     lanes: Lanes,
+    path: CriticalPath | None,
 ) -> Figure:
     tall = float(np.clip(5.0 / len(lanes), 0.11, 0.26))
     font = min(8.0, 0.85 * 72 * tall)
@@ -180,8 +195,13 @@ def _gantt_figure(
     axes.set_yticks(np.arange(len(lanes)) + 0.5, names, fontsize=font)
     time_axis(axes, page)
     gantt.zebra(axes, len(lanes), page.span)
-    chart = bars(timeline, tints.of_transfer, topology, packed(lanes, timeline), page.unit[1] * FEMTOSECONDS)
-    page.legend(figure, gantt.draw(axes, chart, tints.count, page.span, numbered=not tints.names))
+    scale, shown = page.unit[1] * FEMTOSECONDS, packed(lanes, timeline)
+    chart = bars(timeline, tints.of_transfer, topology, shown, scale)
+    legend: list[Artist] = [*gantt.draw(axes, chart, tints.count, page.span, numbered=not tints.names)]
+    if path is not None and len(path):
+        where = paths.stretches(path, timeline, shown, gantt.room_of(chart), scale)
+        legend.append(paths.draw(axes, where, page.span))
+    page.legend(figure, legend)
     lines_of.draw_lines(axes, page.lines, page.unit[1])
     lines_of.draw_labels(axes, page.lines, page.unit[1], page.body)
     name_groups(axes, lanes, [*lanes.starts().tolist(), len(lanes)], page, upright=ranked)
@@ -219,6 +239,7 @@ def _density_figure(
     title: str,
     markers: Sequence[Marker],
     view: View,
+    path: CriticalPath | None,
 ) -> Figure:
     lanes = _lanes(timeline, topology, view, tints, role_first=True)
     ticks = _some_lanes(lanes)
@@ -234,7 +255,11 @@ def _density_figure(
     axes.set_yticks(picture.row[ticks] + 0.5, names, fontsize=7.5)
     name_groups(axes, lanes, [*picture.first.tolist(), len(picture.busy)], page)
     lines_of.draw_lines(axes, page.lines, page.unit[1])
-    page.legend(figure, _draw_curves(figure, page, picture, lanes)[:_MOST_NAMED_CURVES])
+    scale = page.unit[1] * FEMTOSECONDS
+    legend: list[Artist] = [*_draw_curves(figure, page, picture, lanes)[:_MOST_NAMED_CURVES]]
+    if path is not None and len(path):
+        legend.append(paths.draw_line(axes, path, timeline, lanes, picture.row, scale))
+    page.legend(figure, legend)
     _busy_scale(figure, page, image)
     return figure
 

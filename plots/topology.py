@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,11 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
 
+from plots.cut import crossing, cut_legend, draw_cut, tinted
 from plots.layout import layout
 from plots.places import Layout, Points
 from plots.style import DIGITS, INK, colour, label, look, new_figure
+from plots.topology_lines import Lines, ends_of, lines_of, shifted, tips_of
 from topologies.text import format_bandwidth, format_time
 
 if TYPE_CHECKING:
@@ -22,48 +23,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from algorithms.cuts import Cut
     from topologies import Topology
 
 _MOST_LABELLED = 200
 _MOST_COUNTS = 24
 _MOST_LINES = 10_000
 _WIDTH = 7.0
-_STUB, _STUB_OF_STEP = 0.36, 0.7
 _PAPER, _SWITCH = "#ffffff", "#d9d9d9"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lines:
-    """Lines to draw, one for all links of a level between two nodes.
-
-    Parameters
-    ----------
-    src, dst, level : ndarray of int64, shape (lines,)
-        Ends and level.
-    forth, back : ndarray of int64
-        Links from src to dst, at least one, and from dst to src.
-    shift : ndarray of float64
-        Place among the lines between the same two nodes; 0 is the middle.
-    """
-
-    src: NDArray[np.int64]
-    dst: NDArray[np.int64]
-    level: NDArray[np.int64]
-    forth: NDArray[np.int64]
-    back: NDArray[np.int64]
-    shift: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.src)
-
-
-def topology_figure(topology: Topology) -> Figure:
-    """Draw a topology.
+def topology_figure(topology: Topology, cut: Cut | None = None) -> Figure:
+    """Draw a topology, and a cut through it.
 
     Ranks are numbered circles, switches are squares, a colour is a level. A line is a link
     each way, an arrow a link one way, and ``x4`` at a line says that there are four in parallel.
     Past 200 nodes labels and arrow heads are left out, and of a level of more than 10,000
-    lines only an even sample is drawn.
+    lines only an even sample is drawn. Of a cut the nodes are tinted, and the links that cross it
+    are red arrows towards who receives.
+
+    Parameters
+    ----------
+    topology : Topology
+    cut : Cut, optional
+        As `algorithms.lower_bounds` finds it.
 
     Examples
     --------
@@ -73,15 +56,19 @@ def topology_figure(topology: Topology) -> Figure:
     ['ring: 64 GB/s, 1 us']
     """
     with look():
-        places, lines = layout(topology), _lines(topology)
-        tips = _tips(places, lines)
-        legend = _legend(topology, lines, wraps=bool((tips != _ends(places, lines)).any()))
-        figure, axes, scale = _canvas(places, tips, len(legend))
+        places, lines = layout(topology), lines_of(topology)
+        tips = tips_of(places, lines)
+        legend = _legend(topology, lines, wraps=bool((tips != ends_of(places, lines)).any()))
+        figure, axes, scale = _canvas(places, tips, len(legend) + (cut is not None))
         sizes = _node_sizes(topology, places.points, scale)
         _draw_groups(axes, places)
         if len(lines):
-            _draw_links(axes, topology, lines, places, tips, max(sizes), scale)
-        _draw_nodes(axes, topology, places.points, sizes)
+            ends = shifted(lines, places, scale)
+            _draw_links(axes, topology, lines, places, tips, ends, max(sizes))
+            if cut is not None:
+                _draw_crossing(axes, topology, lines, cut, ends, tips, max(sizes))
+                legend.append(cut_legend(cut))
+        _draw_nodes(axes, topology, places.points, sizes, cut)
         if legend:
             figure.legend(handles=legend, loc="lower center", frameon=False, fontsize=9)
         figure.suptitle(_title(topology), fontsize=10, y=1 - 0.12 / figure.get_figheight(), va="top")
@@ -144,63 +131,23 @@ def _draw_groups(axes: Axes, places: Layout) -> None:
         axes.add_patch(shape(fill=False, ec=colour(level), lw=0.8, alpha=0.5, zorder=0))
 
 
-def _lines(topology: Topology) -> _Lines:
-    links = topology.links
-    if not len(links):
-        nothing = np.zeros(0, dtype=np.int64)
-        return _Lines(nothing, nothing, nothing, nothing, nothing, np.zeros(0))
-    low, high = np.minimum(links.src, links.dst), np.maximum(links.src, links.dst)
-    keys, line = np.unique(np.stack([low, high, links.level], axis=1), axis=0, return_inverse=True)
-    line = line.ravel()  # numpy 2.0 gives a column
-    up = np.bincount(line, weights=links.src == low).astype(np.int64)
-    down = np.bincount(line) - up
-    _, first, pair, twins = np.unique(
-        keys[:, :2], axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
-    pair = pair.ravel()
-    shift = np.arange(len(keys)) - first[pair] - (twins[pair] - 1) / 2
-    low, high, level = keys.T.astype(np.int64)
-    turned = up == 0
-    return _Lines(
-        src=np.where(turned, high, low),
-        dst=np.where(turned, low, high),
-        level=level,
-        forth=np.where(turned, down, up),
-        back=np.where(turned, 0, down),
-        shift=np.where(turned, -shift, shift),
-    )
-
-
-def _ends(places: Layout, lines: _Lines) -> Points:
-    """Both ends of every line; shape (lines, 2, 2)."""
-    return np.stack([places.points[lines.src], places.points[lines.dst]], axis=1)
-
-
-def _tips(places: Layout, lines: _Lines) -> Points:
-    """Where the stubs end that stand, at both its ends, for a line that wraps round a grid.
-
-    Returns
-    -------
-    ndarray of float64, shape (lines, 2, 2)
-        The ends themselves for a line that does not.
-    """
-    ends = _ends(places, lines)
-    if not len(places.steps) or not len(lines):
-        return ends
-    along = ends[:, 1] - ends[:, 0]
-    length, step = np.hypot(*along.T), np.hypot(*places.steps[lines.level].T)
-    stub = np.where(length > 1.5 * step, np.minimum(_STUB, _STUB_OF_STEP * step) / length, 0.0)
-    onwards = along * stub[:, None]
-    return ends + np.stack([-onwards, onwards], axis=1)
+def _draw_crossing(
+    axes: Axes, topology: Topology, lines: Lines, cut: Cut, ends: Points, tips: Points, size: float
+) -> None:
+    """Draw the lines that cross a cut, the way that counts; of one that wraps round, both stubs."""
+    way = crossing(cut, topology, lines.src, lines.dst, lines.level)
+    wraps = (tips != ends).any(axis=(1, 2)) & (lines.shift == 0)
+    ends, tips = (np.where((way < 0)[:, None, None], each[:, ::-1], each)[way != 0] for each in (ends, tips))
+    wraps = wraps[way != 0]
+    out, back = (np.stack([ends[wraps, at], tips[wraps, at]], axis=1) for at in (0, 1))
+    drawn = np.concatenate([ends[~wraps], out, back[:, ::-1]])
+    draw_cut(axes, drawn, size, heads=len(topology.nodes) <= _MOST_LABELLED)
 
 
 def _draw_links(
-    axes: Axes, topology: Topology, lines: _Lines, places: Layout, tips: Points, size: float, scale: float
+    axes: Axes, topology: Topology, lines: Lines, places: Layout, tips: Points, ends: Points, size: float
 ) -> None:
-    straight = _ends(places, lines)
-    along = straight[:, 1] - straight[:, 0]
-    across = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.maximum(np.hypot(*along.T), 1e-12)[:, None]
-    ends = straight + (across * lines.shift[:, None] * 5.0 / scale)[:, None]
+    straight = ends_of(places, lines)
     small = len(topology.nodes) > _MOST_LABELLED
     wraps = (tips != straight).any(axis=(1, 2))
     for level in range(len(topology.levels)):
@@ -258,14 +205,21 @@ def _draw_count(axes: Axes, text: str, place: NDArray[np.float64], tint: str) ->
     axes.text(x, y, text, color=tint, ha="center", va="center", fontsize=8, bbox=box, zorder=2)
 
 
-def _draw_nodes(axes: Axes, topology: Topology, points: Points, sizes: tuple[float, float]) -> None:
+def _draw_nodes(
+    axes: Axes, topology: Topology, points: Points, sizes: tuple[float, float], cut: Cut | None
+) -> None:
     ranks, small = topology.ranks, len(topology.nodes) > _MOST_LABELLED
     size, side = sizes
     fill, edge = (INK, 0.0) if small else (_PAPER, 1.0)
+    colours = [fill] * ranks + [_SWITCH] * (len(points) - ranks)
+    if cut is not None:
+        colours = tinted(cut, colours, small=small)
     x, y = points[:ranks].T
-    axes.scatter(x, y, s=size**2, c=fill, edgecolors=INK, linewidths=edge, zorder=3)
+    axes.scatter(x, y, s=size**2, c=colours[:ranks], edgecolors=INK, linewidths=edge, zorder=3)
     x, y = points[ranks:].T
-    axes.scatter(x, y, s=side**2, c=_SWITCH, edgecolors=INK, linewidths=edge or 0.3, marker="s", zorder=3)
+    axes.scatter(
+        x, y, s=side**2, c=colours[ranks:], edgecolors=INK, linewidths=edge or 0.3, marker="s", zorder=3
+    )
     if small:
         return
     font = min(9.0, 0.5 * size)
@@ -291,7 +245,7 @@ def _name_switches(axes: Axes, topology: Topology, points: Points, side: float) 
         )
 
 
-def _legend(topology: Topology, lines: _Lines, *, wraps: bool) -> list[Line2D]:
+def _legend(topology: Topology, lines: Lines, *, wraps: bool) -> list[Line2D]:
     handles = [
         Line2D([], [], color=colour(level), lw=2, label=_level_text(topology, lines, level))
         for level in range(len(topology.levels))
@@ -307,7 +261,7 @@ def _legend(topology: Topology, lines: _Lines, *, wraps: bool) -> list[Line2D]:
     return handles
 
 
-def _level_text(topology: Topology, lines: _Lines, level: int) -> str:
+def _level_text(topology: Topology, lines: Lines, level: int) -> str:
     """Name, bandwidth, latency, overhead and parallel links of a level; a range where they differ."""
     links, name = topology.links, label(topology.levels[level])
     own = links.level == level

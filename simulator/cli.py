@@ -1,4 +1,4 @@
-"""What a person types: `collsim run`, `check`, `topology`, `algorithms`, `llm`.
+"""What a person types: `collsim run`, `check`, `explain`, `topology`, `algorithms`, `llm`.
 
 Exit codes: 0 fine, 1 an expectation or a proof failed, 2 the input is wrong, 130 interrupted.
 What is slow to import is imported by the command that needs it.
@@ -15,7 +15,12 @@ import click
 
 from simulator.commands.algorithms import algorithms
 from simulator.commands.check import check
+from simulator.commands.compare import compare
+from simulator.commands.diff import diff
+from simulator.commands.explain import explain
 from simulator.commands.llm import llm
+from simulator.commands.llm_serve import serve
+from simulator.commands.llm_step import step
 from simulator.commands.run import run
 from simulator.commands.shared import FAILED, INTERRUPTED, WRONG
 from simulator.commands.topology import topology
@@ -30,8 +35,10 @@ def cli() -> None:
     """Simulate collective communication: exact, proven on data, compared with the bounds."""
 
 
-for command in (run, check, topology, algorithms, llm):
+for command in (run, check, explain, compare, diff, topology, algorithms, llm):
     cli.add_command(command)
+llm.add_command(step)
+llm.add_command(serve)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -50,6 +50,10 @@ class Shape(Protocol):
     def farthest(self) -> int:
         """Most links on the route of a message."""
 
+    @property
+    def distances(self) -> list[tuple[int, int]]:
+        """Links along each dimension on shortest ways from rank 0 to all others, and its links along it."""
+
     def legs(self, dst: NDArray[np.int64], *, spread: bool) -> Legs:
         """Ways of messages from rank 0 to others: the routes, or all shortest ways evenly."""
 
@@ -93,6 +97,17 @@ class Grid:
         """Half-way round every dimension, or all but one rank where links go one way."""
         return sum(size // 2 if self.both_ways else size - 1 for size in self.dims)
 
+    @property
+    def distances(self) -> list[tuple[int, int]]:
+        """Of every dimension of more than one rank."""
+        ranks, found = prod(self.dims), []
+        for size in self.dims:
+            # 0 + 1 + 1 + 2 + 2 + ... both ways, 0 + 1 + 2 + ... one way
+            once = size * size // 4 if self.both_ways else size * (size - 1) // 2
+            if size > 1:
+                found.append((ranks // size * once, 2 if self.both_ways and size > 2 else 1))
+        return found
+
     def legs(self, dst: NDArray[np.int64], *, spread: bool) -> Legs:
         """Dimension by dimension the shorter way round; half-way round the positive one."""
         hops = np.zeros((len(dst), len(self.ends)))
@@ -131,6 +146,11 @@ class Mesh:
         """One hop."""
         return min(1, self.ranks - 1)
 
+    @property
+    def distances(self) -> list[tuple[int, int]]:
+        """One link to each."""
+        return [(self.ranks - 1, self.ranks - 1)]
+
     def legs(self, dst: NDArray[np.int64], *, spread: bool) -> Legs:
         """The link that leads there, which has no rival, spread or not."""
         return Legs(np.arange(len(dst)), dst - 1, np.ones(len(dst), dtype=float if spread else np.int64))
@@ -156,6 +176,11 @@ class Switch:
     def farthest(self) -> int:
         """Up and down."""
         return 2 * min(1, self.ranks - 1)
+
+    @property
+    def distances(self) -> list[tuple[int, int]]:
+        """Up, and as often down."""
+        return [(self.ranks - 1, 1)]
 
     def legs(self, dst: NDArray[np.int64], *, spread: bool) -> Legs:
         """Up and down, which have no rival, spread or not."""

@@ -14,6 +14,7 @@ from algorithms.catalogue.direct import DIRECT
 from algorithms.catalogue.double_tree import DOUBLE_TREE
 from algorithms.catalogue.exchange import EXCHANGE
 from algorithms.catalogue.halving import HALVING
+from algorithms.catalogue.paired_rings import PAIRED_RINGS
 from algorithms.catalogue.pat import PAT
 from algorithms.catalogue.rabenseifner import RABENSEIFNER
 from algorithms.catalogue.ring import RINGS
@@ -39,6 +40,7 @@ FLAT: Mapping[str, Algorithm] = MappingProxyType(
             BINE,
             PAT,
             TORUS_RINGS,
+            PAIRED_RINGS,
         )
         for algorithm in family
     }

@@ -72,6 +72,14 @@ def load_all(paths: Sequence[Path]) -> list[Scenario | TogetherScenario]:
     return scenarios
 
 
+def load_one(path: Path) -> Scenario | TogetherScenario:
+    """The one scenario of a file, or what is wrong in it."""
+    scenario, *others = load_all([path])
+    if others:
+        raise click.UsageError(f"{path} holds several scenarios; name one")
+    return scenario
+
+
 allow_code = click.option(
     "--allow-code", is_flag=True, help="Run the Python code of algorithms that scenarios bring with them."
 )
@@ -106,7 +114,7 @@ def run_one(
     """Run a scenario, with a bar where it takes long."""
     from simulator.scenario.run_any import run_any
 
-    with _progress(scenario.name) as report:
+    with progress(scenario.name) as report:
         return run_any(
             scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
         )
@@ -120,7 +128,7 @@ def console() -> Console:
 
 
 @contextmanager
-def _progress(name: str) -> Iterator[Report | None]:
+def progress(name: str) -> Iterator[Report | None]:
     """A bar on standard error for what takes over a second, on a terminal only."""
     if not sys.stderr.isatty():
         yield None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from simulator.commands.shared import console, load_all
+from simulator.commands.shared import console, load_one
 
 
 @click.command()
@@ -26,10 +26,7 @@ def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> N
 
     if out is not None:
         check_picture(out, force=force)
-    scenario, *others = load_all([file])
-    if others:
-        raise click.UsageError(f"{file} holds several scenarios; name one")
-    built = build_topology(scenario)
+    built = build_topology(load_one(file))
     measures = measure(built)
     if out is not None:
         write_topology_picture(built, out, force=force)

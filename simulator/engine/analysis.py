@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator.engine.plan import LINK, carried_bytes
-from topologies.clock import FEMTOSECONDS
+from topologies.clock import FEMTOSECONDS, to_seconds
 from topologies.loops import fast
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ class LinkUse:
 
     bytes: NDArray[np.int64]
     busy: NDArray[np.int64]
+
+    def rate(self, time: int) -> float | None:
+        """Bytes/s over the link with the most bytes, on average over so many fs; None where it is no time."""
+        return int(self.bytes.max(initial=0)) / to_seconds(time) if time else None
 
 
 def link_use(timeline: Timeline, schedule: Schedule) -> LinkUse:

@@ -6,7 +6,7 @@ and a closing. The processors of the ranks work on a message in the opening and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,25 @@ def packets_of(sizes: NDArray[np.int64], network: Network) -> NDArray[np.int64]:
     if network.model != "packet":
         return np.ones(len(sizes), dtype=np.int64)
     return np.maximum(1, -(-sizes // network.packet))
+
+
+def packet_sizes(sizes: NDArray[np.int64], network: Network) -> dict[int, int]:
+    """How many packets there are of each size; or messages, where the model knows no packets.
+
+    Examples
+    --------
+    >>> from simulator.engine.network import Network
+    >>> packet_sizes(np.array([10, 10, 4]), Network("packet", mtu=4))
+    {2: 2, 4: 5}
+    """
+    if network.model == "packet":
+        rest = sizes % network.packet
+        last = rest[(rest > 0) | (sizes == 0)]
+        found = packet_sizes(last, replace(network, model="store_and_forward", mtu=None))
+        whole = int((sizes // network.packet).sum())
+        return {**found, network.packet: whole} if whole else found
+    distinct, count = np.unique(sizes, return_counts=True)
+    return dict(zip(distinct.tolist(), count.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ from simulator.engine.network import Network, Reduction
 from simulator.engine.numbering import Numbered, narrow_offsets, numbered
 from simulator.engine.operations import Messages, Operations
 from simulator.engine.plan import NO_TRANSFER, Plan, Resources
+from simulator.engine.staging import LEGS, staged
 from simulator.engine.together import Together, together
 from topologies.clock import LONGEST
 from topologies.errors import TopologyError
@@ -199,8 +200,14 @@ def _operations(schedule: Schedule, place: NDArray[np.int64], machine: Machine) 
 
 def _whole_hops(schedule: Schedule, messages: Messages, reduces: NDArray[np.bool_], machine: Machine) -> Hops:
     streamed = machine.reduction is not None and machine.reduction.mode == "streamed"
+    staging = machine.network.staging
+    links = link_hops(schedule, messages, machine, extra=(len(LEGS) + 1) * len(schedule) if staging else 0)
+    before, after = [links], list[Hops]()
+    if staging is not None:
+        adds = (schedule.mode[messages.transfer] == REDUCE) & (messages.dst < machine.topology.ranks)
+        before, after = staged(links, messages.size, adds, staging, machine.topology, machine.engines)
     reducing = machine.reducing(reduces, messages.dst[reduces], messages.size[reduces], head=streamed)
-    return joined([link_hops(schedule, messages, machine), reducing])
+    return joined([*before, reducing, *after])
 
 
 def _in_order(moves: Operations, order: Numbered, resources: Resources, late: list[int]) -> Plan:

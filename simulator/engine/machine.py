@@ -13,6 +13,7 @@ from simulator.engine.memory import Memory
 from simulator.engine.network import Endpoint, Network, Reduction
 from simulator.engine.plan import LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, START, Resources
 from topologies.clock import femtoseconds
+from topologies.errors import TopologyError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,13 +26,19 @@ class Machine:
     """A topology under a network's model, with reducers.
 
     What runs on it may take so much memory. Its resources are the links, then a block for each kind of
-    thing that every rank has.
+    thing that every rank has, and one for each engine that every link has.
     """
 
     topology: Topology
     network: Network
     reduction: Reduction | None = None
     memory: Memory = field(default_factory=Memory)
+
+    def __post_init__(self) -> None:
+        staging = self.network.staging
+        if staging is not None and staging.reduce is not None and self.reduction is not None:
+            message = "the staging reduces, and so does the reduction; one of them is enough"
+            raise TopologyError(message, ("network", "staging", "reduce"))
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -59,24 +66,34 @@ class Machine:
         return len(self.topology.links) + block * self.topology.ranks + ranks.astype(np.int64)
 
     @property
+    def engines(self) -> int:
+        """Number of the first engine of the links."""
+        return len(self.topology.links) + len(self.kinds()) * self.topology.ranks
+
+    @property
     def starts(self) -> int:
         """Number of the first start; every late rank has one."""
-        return len(self.topology.links) + len(self.kinds()) * self.topology.ranks
+        staging = self.network.staging
+        return self.engines + (len(staging.engines) * len(self.topology.links) if staging else 0)
 
     def resources(self, late: NDArray[np.int64]) -> Resources:
         """All resources; `late` are the topology's ranks that the starts belong to."""
-        ranks = self.topology.ranks
+        links, ranks = len(self.topology.links), np.arange(self.topology.ranks)
         gap = clipped(femtoseconds(self.endpoint.gap)) if self.endpoint is not None else 0
-        blocks = [(kind, ranks, gap if kind in (SEND_PORT, RECEIVE_PORT) else 0) for kind in self.kinds()]
-        links = len(self.topology.links)
-        every = [(LINK, links, 0), *blocks, (START, len(late), 0)]
+        every: list[tuple[int, NDArray[np.integer], int]] = [(LINK, np.arange(links), 0)]
+        every += [(kind, ranks, gap if kind in (SEND_PORT, RECEIVE_PORT) else 0) for kind in self.kinds()]
+        staging = self.network.staging
+        if staging is not None:
+            engines = staging.engines
+            every += [(staging.kind(engine), staging.rank(engine, self.topology), 0) for engine in engines]
+        every.append((START, late, 0))
         latency = np.zeros(self.starts + len(late), dtype=np.int64)
         latency[:links] = femtoseconds_of(self.topology.links.latency)
         return Resources(
-            np.concatenate([np.full(count, kind, dtype=np.uint8) for kind, count, _ in every]),
-            np.concatenate([*(np.arange(count) for _, count, _ in every[:-1]), late]).astype(np.int32),
+            np.concatenate([np.full(len(which), kind, dtype=np.uint8) for kind, which, _ in every]),
+            np.concatenate([which for _, which, _ in every]).astype(np.int32),
             latency,
-            np.concatenate([np.full(count, gap, dtype=np.int64) for _, count, gap in every]),
+            np.concatenate([np.full(len(which), gap, dtype=np.int64) for _, which, gap in every]),
         )
 
     def reducing(

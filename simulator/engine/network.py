@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
+from simulator.engine.staging import Staging, check_alone
 from topologies.errors import TopologyError
 from topologies.multipath import Kind, Routing
 from topologies.quantities import Bandwidth, Bytes, Time, Whole
@@ -93,6 +94,8 @@ class Network:
         How messages find their ways.
     routes : sequence of StaticRoute
         Pairs of the topology's ranks that go their own ways, whatever the routing.
+    staging : Staging, optional
+        What a message goes through between memory and port at its ranks; nothing without it.
     """
 
     model: Model = "store_and_forward"
@@ -104,10 +107,14 @@ class Network:
     buffers: Bytes | None = None
     routing: Kind | Routing = "shortest"
     routes: Sequence[StaticRoute] = ()
+    staging: Staging | None = None
 
     def __post_init__(self) -> None:
         check_word("model", self.model, get_args(Model))
         self._check_sizes()
+        by_message = self.model in ("store_and_forward", "cut_through")
+        others = (f"the model {self.model}", not by_message), ("endpoint", self.endpoint)
+        check_alone(self.staging, (*others, ("buffers", self.buffers)))
         for name in ("endpoint", "buffers"):
             if self.model == "fair_share" and getattr(self, name) is not None:
                 raise TopologyError(f"the model fair_share knows no {name}", (name,))

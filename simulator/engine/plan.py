@@ -19,6 +19,9 @@ START: Final = 2
 PROCESSOR: Final = 3
 SEND_PORT: Final = 4
 RECEIVE_PORT: Final = 5
+COMPUTE: Final = 6
+STREAM: Final = 7
+STAGE: Final = 8
 NO_TRANSFER: Final = -1
 
 _OF_RANKS: Final = {
@@ -27,6 +30,9 @@ _OF_RANKS: Final = {
     PROCESSOR: "processor",
     SEND_PORT: "send port",
     RECEIVE_PORT: "receive port",
+    COMPUTE: "computes",
+    STREAM: "stream",
+    STAGE: "stages",
 }
 
 
@@ -46,8 +52,8 @@ class Resources:
     Attributes
     ----------
     kind : ndarray of uint8, shape (resources,)
-        LINK, REDUCER, START (what keeps a rank that begins late), PROCESSOR, SEND_PORT or
-        RECEIVE_PORT.
+        LINK, REDUCER, START (what keeps a rank that begins late), PROCESSOR, SEND_PORT,
+        RECEIVE_PORT or STAGE (what moves between memory and a port).
     which : ndarray of int32
         Number of the link, or of the topology's rank.
     latency : ndarray of int64

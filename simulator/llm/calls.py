@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -38,15 +38,15 @@ class Group:
     ----------
     name : str
     axes : tuple of str
-    part : {'all', 'near', 'far', 'ends'}
-        All of them; runs of `run` neighbours; those in the same place of each run; the first and
-        the last only.
+    part : {'all', 'near', 'far', 'mirror'}
+        All of them; runs of `run` neighbours; those in the same place of each run; a pipeline stage
+        and the one as far from the other end.
     run : int
     """
 
     name: str
     axes: tuple[Axis, ...]
-    part: Literal["all", "near", "far", "ends"] = "all"
+    part: Literal["all", "near", "far", "mirror"] = "all"
     run: int = 1
 
     def size(self, parallel: Parallel) -> int:
@@ -57,7 +57,7 @@ class Group:
                 return self.run
             case "far":
                 return whole // self.run
-            case "ends":
+            case "mirror":
                 return min(whole, 2)
         return whole
 
@@ -91,8 +91,8 @@ class Group:
             case "far":
                 runs = groups.reshape(-1, whole // self.run, self.run)
                 return runs.transpose(0, 2, 1).reshape(-1, whole // self.run)
-            case "ends":
-                return groups[:, [0, -1]] if whole > 1 else groups
+            case "mirror":
+                return groups[:, [stage, -1 - stage]] if whole > 1 else groups
         return groups
 
 
@@ -137,7 +137,8 @@ class Call:
 
     def senders(self, parallel: Parallel) -> tuple[int, ...]:
         """Stages whose ranks send."""
-        return (0, parallel.pp - 1) if self.group.part == "ends" else (self.stage,)
+        mirror = parallel.pp - 1 - self.stage
+        return (self.stage, mirror) if self.group.part == "mirror" else (self.stage,)
 
     def group_share(self, parallel: Parallel) -> Fraction:
         """Bytes that a group sends, in units of M."""
@@ -153,6 +154,11 @@ class Call:
     def _parts(self, parallel: Parallel) -> int:
         whole = prod(parallel.mesh[axis] for axis in self.group.axes)
         return {"near": whole // self.group.run, "far": self.group.run}.get(self.group.part, 1)
+
+
+def that_send(calls: Iterable[Call], parallel: Parallel) -> Iterator[Call]:
+    """Those of some calls that move anything: neither in groups of one, nor of no bytes, nor never."""
+    return (call for call in calls if call.times and call.rank_bytes(parallel))
 
 
 @cache

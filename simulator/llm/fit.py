@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from simulator.llm.errors import ModelError
 from simulator.llm.model import Model
+from simulator.llm.placement import chunk_count, chunks_held
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
 from simulator.llm.traffic_plan import TrafficPlan
 
@@ -18,7 +19,7 @@ def sequence_of(model: Model, batch: Batch) -> int:
 
 
 def chunks_of(model: Model, parallel: Parallel) -> tuple[range, ...]:
-    """Layers of every chunk, from 0, in the model's order; chunk c is of stage c mod pp.
+    """Layers of every chunk, from 0, in the model's order; `placement` says which stage has it.
 
     Raises
     ------
@@ -32,12 +33,12 @@ def chunks_of(model: Model, parallel: Parallel) -> tuple[range, ...]:
     >>> chunks_of(model, Parallel(pp=2, interleave=2))
     (range(0, 2), range(2, 4), range(4, 6), range(6, 8))
     """
-    count = parallel.pp * parallel.interleave
+    count = chunk_count(parallel)
     split = parallel.split
     if split is None:
         if model.layers % count:
-            parts = f"{parallel.pp} stages x {parallel.interleave} chunks"
-            what = parts if parallel.interleave > 1 else f"{count} stages"
+            each = count // parallel.pp
+            what = f"{parallel.pp} stages x {each} chunks" if each > 1 else f"{count} stages"
             message = f"{model.layers} layers do not divide into {what}; split: [...] says how many each has"
             raise ModelError(message, ("parallel", "pp"))
         split = (model.layers // count,) * count
@@ -48,6 +49,18 @@ def chunks_of(model: Model, parallel: Parallel) -> tuple[range, ...]:
         message = f"sums to {sum(split)} layers, but the model has {model.layers}"
         raise ModelError(message, ("parallel", "split"))
     return tuple(range(end - size, end) for end, size in zip(accumulate(split), split, strict=True))
+
+
+def layers_held(model: Model, parallel: Parallel, stage: int) -> tuple[range, ...]:
+    """Layers of every chunk of a stage, in the model's order.
+
+    Raises
+    ------
+    ModelError
+        If the layers cannot be shared so.
+    """
+    chunks = chunks_of(model, parallel)
+    return tuple(chunks[chunk] for chunk in chunks_held(parallel, stage))
 
 
 def tokens_at_once(model: Model, parallel: Parallel, batch: Batch, memory: MemoryPlan) -> Fraction:
@@ -203,3 +216,7 @@ def _batch_misfits(parallel: Parallel, batch: Batch) -> Iterator[ModelError]:
     if parallel.interleave > 1 and microbatches % parallel.pp:
         message = f"{microbatches} micro-batches are not a multiple of {parallel.pp} stages"
         yield ModelError(message, ("parallel", "interleave"))
+    if parallel.schedule == "dualpipe" and (microbatches % 2 or microbatches < 2 * parallel.pp):
+        needed = f"an even number of micro-batches, at least {2 * parallel.pp}"
+        message = f"dualpipe on {parallel.pp} stages needs {needed}, found {microbatches}"
+        yield ModelError(message, ("parallel", "schedule"))

@@ -11,6 +11,7 @@ from simulator.llm.calls import Call, Group, Phase
 from simulator.llm.errors import ModelError
 from simulator.llm.fit import sequence_of, tokens_at_once
 from simulator.llm.model import Experts, Model
+from simulator.llm.placement import copies
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
 from simulator.llm.traffic_plan import TrafficPlan
 
@@ -48,6 +49,11 @@ class Pass:
     def microbatches(self) -> Fraction:
         """m, of a replica in a step or a pass."""
         return Fraction(self.batch.microbatches(self.parallel))
+
+    @property
+    def passes(self) -> Fraction:
+        """Micro-batches that go through each chunk of a stage: m, or half of them under DualPipe."""
+        return self.microbatches / copies(self.parallel)
 
     @property
     def activation(self) -> Fraction:
@@ -89,9 +95,9 @@ class Pass:
 def layer_calls(asked: Pass, stage: int, chunks: tuple[range, ...]) -> Iterator[Call]:
     """Calls of all layers of a stage."""
     layers = [layer for chunk in chunks for layer in chunk]
-    times = asked.microbatches * len(layers)
+    times = asked.passes * len(layers)
     experts = asked.model.experts
-    sparse = asked.microbatches * sum(map(asked.model.is_sparse, layers))
+    sparse = asked.passes * sum(map(asked.model.is_sparse, layers))
     # under sequence parallelism the ranks of an expert gather the tokens that each was sent
     routed = sparse if experts is not None and asked.parallel.ep > 1 and asked.parallel.sp else Fraction(0)
     yield from _tensor_calls(asked, stage, 2 * times - routed, asked.message)

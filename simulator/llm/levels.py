@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algorithms.errors import ScheduleError
-from algorithms.registry import build
-from simulator.llm.calls import Call, primitive_of
+from simulator.llm.calls import Call
 from simulator.llm.errors import ModelError
+from simulator.llm.group_schedules import dims_of, group_schedule
 from topologies.routing import routes
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def _pairs(
     if call.peer is not None:
         return members[:, call.stage], members[:, call.peer], np.ones(len(members))
     name = traffic.plan.algorithm(call.kind)
-    dims = _dims(topology, members[0]) if name == "hierarchical" else ()
+    dims = dims_of(topology, members[0]) if name == "hierarchical" else ()
     found = _scheduled(name, call.kind, members.shape[1], dims)
     src, dst = members[:, found.src].ravel(), members[:, found.dst].ravel()
     return src, dst, np.tile(found.share, len(members))
@@ -165,29 +164,10 @@ def _scheduled(name: str, kind: str, ranks: int, dims: tuple[int, ...]) -> Pairs
     """What an algorithm of the catalogue sends from whom to whom."""
     # so many bytes that all shares are whole
     size = ranks * ranks
-    try:
-        schedule = build(name, kind, ranks, size, **({"dims": dims} if dims else {}))
-    except ScheduleError as error:
-        message = f"{name} {primitive_of(kind).name} on {ranks} ranks: {error.message}"
-        raise ModelError(message, ("traffic", "algorithms", kind)) from None
-    if schedule.switches:
-        raise ModelError(f"{name} needs switches that reduce", ("traffic", "algorithms", kind))
+    schedule = group_schedule(name, kind, ranks, size, dims)
     key, where = np.unique(schedule.src.astype(np.int64) * ranks + schedule.dst, return_inverse=True)
     share = np.bincount(where.ravel(), weights=schedule.sizes(), minlength=len(key)) / size
     return Pairs(key // ranks, key % ranks, share)
-
-
-def _dims(topology: Topology, members: NDArray[np.int64]) -> tuple[int, ...]:
-    """Sizes of a group along the topology's dimensions, or the group's own size if it is no box."""
-    places = np.array([topology.coordinates(rank) for rank in members.tolist()])
-    sizes = [len(np.unique(column)) for column in places.T]
-    stride, index = 1, np.zeros(len(members), dtype=np.int64)
-    for size, column in zip(sizes, places.T, strict=True):
-        index += np.unique(column, return_inverse=True)[1].ravel() * stride
-        stride *= size
-    if stride != len(members) or (index != np.arange(len(members))).any():
-        return (len(members),)
-    return tuple(size for size in sizes if size > 1) or (1,)
 
 
 def _on_links(

@@ -13,10 +13,11 @@ from typing import Final, Literal
 
 from simulator.llm import activations
 from simulator.llm.cache import cache_per_token, working_bytes
-from simulator.llm.fit import check_fit, chunks_of, sequence_of
+from simulator.llm.fit import check_fit, layers_held, sequence_of
 from simulator.llm.model import Model
 from simulator.llm.parameters import Held, gathered, layer_units, state_bytes, units
 from simulator.llm.pipeline import most_in_flight
+from simulator.llm.placement import chunk_count, holds_ends
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
 
 Part = Literal["reserved", "weights", "gradients", "optimizer", "cache", "gathered", "activations", "working"]
@@ -157,7 +158,7 @@ def memory(model: Model, parallel: Parallel, batch: Batch, plan: MemoryPlan) -> 
     check_fit(model, parallel, batch, plan)
     kinds = _layer_kinds(model, parallel, batch, plan)
     held = layer_units(model, parallel, plan)
-    step = _Step(model, parallel, batch, plan, chunks_of(model, parallel), kinds, held)
+    step = _Step(model, parallel, batch, plan, kinds, held)
     stages = tuple(step.stage(stage) for stage in range(parallel.pp))
     return Memory(
         model, parallel, batch, plan, batch.microbatches(parallel), stages, cache_per_token(model, plan)
@@ -194,13 +195,12 @@ class _Step:
     parallel: Parallel
     batch: Batch
     plan: MemoryPlan
-    chunks: tuple[range, ...]
     kinds: Mapping[bool, _Layer]
     held: Mapping[bool, Held]
 
     def stage(self, stage: int) -> StageMemory:
         """Memory of a rank of a stage."""
-        chunks = self.chunks[stage :: self.parallel.pp]
+        chunks = layers_held(self.model, self.parallel, stage)
         inside = units(self.model, chunks, self.parallel, self.plan, stage, self.held)
         owned = sum(inside, Held())
         training = self.plan.phase == "training"
@@ -229,13 +229,14 @@ class _Step:
         """Bytes at the peak, and the micro-batches under way then."""
         sizes = [sum((self._layer(layer).stored for layer in chunk), Fraction(0)) for chunk in chunks]
         shape = {"micro": self.batch.micro, "sequence": sequence_of(self.model, self.batch)}
-        if self.plan.count == "all" and stage == 0:
+        first, last = holds_ends(self.parallel, stage)
+        if self.plan.count == "all" and first:
             sizes[0] += activations.embedding_bytes(self.model, self.parallel, **shape)
-        if self.plan.count == "all" and stage == self.parallel.pp - 1:
+        if self.plan.count == "all" and last:
             sizes[-1] += activations.loss_bytes(self.model, self.parallel, **shape)
         microbatches = self.batch.microbatches(self.parallel)
         size, alive = most_in_flight(self.parallel, microbatches, stage, sizes)
-        return size, Fraction(alive, len(sizes))
+        return size, Fraction(alive * self.parallel.pp, chunk_count(self.parallel))
 
     def _cache(self, layers: int) -> Fraction:
         """The KV cache of the sequences that a replica serves."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from simulator.llm.model import Model
+from simulator.llm.placement import holds_ends
 from simulator.llm.plan import Convention, MemoryPlan, Parallel
 from simulator.llm.weights import Weight
 
@@ -94,7 +95,7 @@ def units(
     inside = [kinds[model.is_sparse(layer)] for chunk in chunks for layer in chunk]
     if plan.count == "matrices":
         return inside
-    first, last = stage == 0, stage == parallel.pp - 1
+    first, last = holds_ends(parallel, stage)
     before = [held(model.embedding_weights(), parallel, plan)] if first else []
     after = [held(model.head_weights(), parallel, plan)] if last else []
     if last and model.tied and not first:

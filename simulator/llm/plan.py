@@ -13,6 +13,7 @@ from simulator.llm.errors import ModelError
 from topologies.quantities import Bytes, Count, Ratio, Whole
 
 Axis = Literal["tp", "cp", "ep", "dp", "pp"]
+Schedule = Literal["1f1b", "gpipe", "zb-h1", "zb-h2", "zbv", "dualpipe"]
 AXES: Final[tuple[Axis, ...]] = ("tp", "cp", "ep", "dp", "pp")
 """Innermost first, the order in which ranks are counted where a plan does not say; Megatron's."""
 
@@ -40,9 +41,9 @@ class Parallel:
     interleave : int
         Chunks of layers that a stage holds (virtual stages).
     split : sequence of int, optional
-        Layers of each of the pp x interleave chunks, in the model's order; equal where it does not say.
-    schedule : {'1f1b', 'gpipe'}
-        One forward, one backward, or all forward before all backward.
+        Layers of each chunk, in the model's order; equal where it does not say.
+    schedule : {'1f1b', 'gpipe', 'zb-h1', 'zb-h2', 'zbv', 'dualpipe'}
+        In which order a stage works through its micro-batches (`simulator.llm.step.orders`).
     dp : int
         Replicas that share the batch.
     ep : int
@@ -66,7 +67,7 @@ class Parallel:
     pp: Count = 1
     interleave: Count = 1
     split: Sequence[Whole] | None = None
-    schedule: Literal["1f1b", "gpipe"] = "1f1b"
+    schedule: Schedule = "1f1b"
     dp: Count = 1
     ep: Count = 1
     zero: Literal[0, 1, 2, 3] = 0
@@ -89,6 +90,8 @@ class Parallel:
         if self.interleave > 1 and (self.pp == 1 or self.schedule != "1f1b"):
             why = "one stage" if self.pp == 1 else f"the schedule {self.schedule}"
             raise ModelError(f"found {self.interleave} chunks a stage with {why}", ("interleave",))
+        if self.schedule == "dualpipe" and self.pp % 2:
+            raise ModelError(f"dualpipe needs an even number of stages, found {self.pp}", ("schedule",))
 
     @property
     def ranks(self) -> int:

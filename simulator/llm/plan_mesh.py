@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from simulator.llm.errors import ModelError
 from simulator.llm.layouts import Mesh
 from simulator.llm.mesh import MeshFlow, Plan, layouts, mesh_flows, mesh_stored
+from simulator.llm.placement import copies, handed_on
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
 from simulator.llm.strategies import STRATEGIES, USUAL, Habits, states
 from simulator.llm.symbols import Expression
@@ -87,7 +89,15 @@ def plan_mesh(parallel: Parallel) -> PlanMesh:
     ['tp 8: sp', 'dp 4: fsdp', 'pp 2: pp']
     >>> list(plan_mesh(Parallel(cp=4, dp=2, zero=3)).axes.values())
     ['cp 4: cp-ring', 'dp 2: dp', 'dp x cp 8: fsdp']
+
+    Raises
+    ------
+    ModelError
+        Under DualPipe, which has two copies of each layer in one pipeline.
     """
+    if copies(parallel) > 1:
+        message = f"{parallel.schedule} has two copies of each layer, which are no state of one axis"
+        raise ModelError(message, ("parallel", "schedule"))
     tensor = ("sp" if parallel.sp else "tp", parallel.tp)
     stages, experts = ("pp", parallel.pp), ("ep", parallel.ep)
     alone = parallel.cp == 1
@@ -119,10 +129,11 @@ def _used(axes: Axes) -> tuple[Plan, Mesh]:
 
 def habits_of(parallel: Parallel, batch: Batch, memory: MemoryPlan, traffic: TrafficPlan) -> Habits:
     """What a plan says of everything that implementations do differently."""
+    handed = [sum(handed_on(parallel, stage, 1).values()) for stage in range(parallel.pp)]
     return Habits(
         reshard=parallel.reshard_after_forward,
         regather=parallel.sp and traffic.regather,
-        chunks=parallel.interleave,
+        boundaries=(sum(handed), max(handed)),
         microbatches=batch.microbatches(parallel),
         recompute=memory.recompute == "full",
     )

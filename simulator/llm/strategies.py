@@ -153,6 +153,9 @@ class Habits:
         as Korthikanti et al. 2022 do, instead of being kept whole.
     chunks : int or Expression
         Of layers that a pipeline stage holds (interleaving).
+    boundaries : (int, int), optional
+        Between chunks of different stages, in all and of the stage that hands on most; where it does
+        not say, every one: chunks N - 1 and chunks.
     microbatches : int or Expression
         Between two updates; whose state is sharded exchanges it for each.
     recompute : bool
@@ -162,6 +165,7 @@ class Habits:
     reshard: bool = True
     regather: bool = False
     chunks: Expression | int = 1
+    boundaries: tuple[int, int] | None = None
     microbatches: Expression | int = 1
     recompute: bool = False
 
@@ -192,9 +196,11 @@ def flows(strategy: Strategy, habits: Habits = USUAL) -> tuple[Flow, ...]:
 def _boundaries(strategy: Strategy, habits: Habits) -> Iterator[Flow]:
     """What a stage hands to the next, and gets back."""
     chunks = expression(habits.chunks)
-    size, times = strategy.width * B * D, chunks * N - 1
-    yield Flow("forward", "Y", size, times, primitive(CENTRALIZED, Centralized(1)), chunks)
-    yield Flow("backward", "dX", size, times, primitive(Centralized(1), CENTRALIZED), chunks)
+    size, times, own = strategy.width * B * D, chunks * N - 1, chunks
+    if habits.boundaries is not None:
+        times, own = map(expression, habits.boundaries)
+    yield Flow("forward", "Y", size, times, primitive(CENTRALIZED, Centralized(1)), own)
+    yield Flow("backward", "dX", size, times, primitive(Centralized(1), CENTRALIZED), own)
 
 
 def _activations(strategy: Strategy, habits: Habits) -> Iterator[Flow]:

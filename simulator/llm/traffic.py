@@ -11,16 +11,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from simulator.llm.calls import Call, Group, Phase, rank_share
-from simulator.llm.fit import check_fit, chunks_of
+from simulator.llm.calls import Call, Group, Phase, rank_share, that_send
+from simulator.llm.fit import check_fit, layers_held
 from simulator.llm.layer_calls import Pass, layer_calls
 from simulator.llm.model import Model
 from simulator.llm.parameters import Held, layer_units, units
+from simulator.llm.placement import copies, handed_on, holds_ends
 from simulator.llm.plan import Batch, MemoryPlan, Parallel
 from simulator.llm.traffic_plan import TrafficPlan
 from simulator.llm.weights import Weight
 
 PIPELINE = Group("pp", ("pp",))
+MIRROR = Group("pp mirror", ("pp",), "mirror")
+ONCE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,44 +164,37 @@ def traffic(
     """
     asked = Pass(model, parallel, batch, memory or MemoryPlan(), plan or TrafficPlan())
     check_fit(model, parallel, batch, asked.memory, asked.plan)
-    chunks, held = chunks_of(model, parallel), layer_units(model, parallel, asked.memory)
-    every = [
-        call
-        for stage in range(parallel.pp)
-        for part in (
-            layer_calls(asked, stage, chunks[stage :: parallel.pp]),
-            _end_calls(asked, stage),
-            _boundary_calls(asked, stage),
-            _replica_calls(asked, stage, chunks[stage :: parallel.pp], held),
-        )
-        for call in part
-    ]
-    sends = tuple(call for call in every if call.times and call.rank_bytes(parallel))
-    return Traffic(model, parallel, batch, asked.memory, asked.plan, sends)
+    held = layer_units(model, parallel, asked.memory)
+    every: list[Call] = []
+    for stage in range(parallel.pp):
+        own = layers_held(model, parallel, stage)
+        every += layer_calls(asked, stage, own)
+        every += end_calls(asked, stage)
+        every += _boundary_calls(asked, stage)
+        every += _replica_calls(asked, stage, own, held)
+        every += shared_calls(asked, stage)
+        every += tensor_update_calls(asked, stage)
+    return Traffic(model, parallel, batch, asked.memory, asked.plan, tuple(that_send(every, parallel)))
 
 
-def _end_calls(asked: Pass, stage: int) -> Iterator[Call]:
-    """The embedding and the output layer, both cut along the vocabulary."""
+def end_calls(asked: Pass, stage: int) -> Iterator[Call]:
+    """Calls of the embedding and of the output layer, both cut along the vocabulary."""
     if asked.memory.count == "matrices":
         return
-    parallel, count, tensor = asked.parallel, asked.microbatches, asked.tensor
-    if stage == 0:
+    parallel, count, tensor = asked.parallel, asked.passes, asked.tensor
+    first, last = holds_ends(parallel, stage)
+    if first:
         kind = "reduce_scatter" if parallel.sp else "allreduce"
         yield Call(tensor, "forward", "embedding", kind, asked.message, count, stage)
         if asked.training and parallel.sp:
             yield Call(tensor, "backward", "embedding", "allgather", asked.message, count, stage)
-    if stage == parallel.pp - 1:
+    if last:
         yield from _output_calls(asked, stage)
-    if asked.training and asked.model.tied and stage == 0:
-        tokens = asked.model.embedding_weights()[0]
-        size = Fraction(tokens.size, parallel.tp) * asked.gradient
-        ends = Group("embedding", ("pp",), "ends")
-        yield Call(ends, "update", "tied embedding", "allreduce", size, Fraction(1), stage)
 
 
 def _output_calls(asked: Pass, stage: int) -> Iterator[Call]:
     """Logits are cut along the vocabulary; the loss needs their maxima, sums and the right ones."""
-    parallel, count, tensor = asked.parallel, asked.microbatches, asked.tensor
+    parallel, count, tensor = asked.parallel, asked.passes, asked.tensor
     if not asked.training:
         logits = asked.batch.micro * asked.model.vocab * asked.activation
         yield Call(tensor, "forward", "logits of the last token", "allgather", logits, count, stage)
@@ -213,37 +209,73 @@ def _output_calls(asked: Pass, stage: int) -> Iterator[Call]:
         yield Call(tensor, "backward", "input again", "allgather", asked.message, count, stage)
 
 
+def boundary_call(asked: Pass, phase: Phase, stage: int, peer: int, times: Fraction = ONCE) -> Call:
+    """What a stage hands on to another one, or gives back."""
+    size = asked.message / (asked.parallel.tp if asked.parallel.sp else 1)
+    return Call(PIPELINE, phase, "boundary", "send_recv", size, times, stage, peer)
+
+
 def _boundary_calls(asked: Pass, stage: int) -> Iterator[Call]:
     """What a stage hands on after each of its chunks, and gives back."""
-    parallel, last = asked.parallel, asked.parallel.pp - 1
-    if not last:
-        return
-    size = asked.message / (parallel.tp if parallel.sp else 1)
-    for phase, there, idle in (("forward", stage + 1, last), ("backward", stage - 1, 0)):
-        # the last chunk hands on to nobody, and the first gives back to nobody
-        times = asked.microbatches * (parallel.interleave - int(stage == idle))
-        peer = there % parallel.pp
-        if phase == "forward":
-            yield Call(PIPELINE, "forward", "boundary", "send_recv", size, times, stage, peer)
-        elif asked.training:
-            yield Call(PIPELINE, "backward", "boundary", "send_recv", size, times, stage, peer)
+    ways: tuple[tuple[Phase, int], ...] = (("forward", 1), ("backward", -1))
+    for phase, steps in ways if asked.training else ways[:1]:
+        for peer, chunks in handed_on(asked.parallel, stage, steps).items():
+            yield boundary_call(asked, phase, stage, peer, asked.passes * chunks)
 
 
 def _replica_calls(
     asked: Pass, stage: int, chunks: tuple[range, ...], held: Mapping[bool, Held]
 ) -> Iterator[Call]:
     """Gradients and weights of ranks that hold the same layers, by what ZeRO shards."""
-    parallel = asked.parallel
-    inside = units(asked.model, chunks, parallel, asked.memory, stage, held)
+    inside = units(asked.model, chunks, asked.parallel, asked.memory, stage, held)
     for size, count in _counted(unit.dense for unit in inside).items():
-        group = Group("dp", ("cp", "ep", "dp"))
-        yield from _exchange(asked, stage, group, parallel.sharded, size, Fraction(count))
+        yield from unit_calls(asked, stage, Held(dense=size), Fraction(count))
     for size, count in _counted(unit.experts for unit in inside).items():
+        yield from unit_calls(asked, stage, Held(experts=size), Fraction(count))
+
+
+def unit_calls(asked: Pass, stage: int, unit: Held, count: Fraction = ONCE) -> Iterator[Call]:
+    """What replicas exchange for so many units: weights that are gathered, gradients that are summed."""
+    parallel = asked.parallel
+    if unit.dense:
+        group = Group("dp", ("cp", "ep", "dp"))
+        yield from _exchange(asked, stage, group, parallel.sharded, unit.dense, count)
+    if unit.experts:
         group, shards = Group("expert dp", ("cp", "dp")), max(parallel.sharded // parallel.ep, 1)
-        yield from _exchange(asked, stage, group, shards, size, Fraction(count))
-    if asked.training and parallel.sp and asked.memory.count == "all":
-        alike = sum(map(_whole_on_all, _stage_weights(asked.model, chunks))) * asked.gradient
-        yield Call(asked.tensor, "update", "gradients of norms", "allreduce", alike, Fraction(1), stage)
+        yield from _exchange(asked, stage, group, shards, unit.experts, count)
+
+
+def shared_calls(asked: Pass, stage: int) -> Iterator[Call]:
+    """Gradients that a stage sums up with the one that has the same weights, once a step."""
+    parallel, first = asked.parallel, holds_ends(asked.parallel, stage) == (True, False)
+    if not asked.training:
+        return
+    if copies(parallel) > 1 and stage < parallel.pp - 1 - stage:
+        held = layer_units(asked.model, parallel, asked.memory)
+        own = layers_held(asked.model, parallel, stage)
+        inside = units(asked.model, own, parallel, asked.memory, stage, held)
+        size = _shared(asked, sum(inside, Held())) * asked.gradient
+        yield Call(MIRROR, "update", "gradients", "allreduce", size, ONCE, stage)
+    if asked.model.tied and first and asked.memory.count == "all":
+        tokens = asked.model.embedding_weights()[0]
+        size = Fraction(tokens.size, parallel.tp) * asked.gradient
+        ends = Group("embedding", ("pp",), "mirror")
+        yield Call(ends, "update", "tied embedding", "allreduce", size, ONCE, stage)
+
+
+def tensor_update_calls(asked: Pass, stage: int) -> Iterator[Call]:
+    """Gradients of what tensor parallelism leaves whole, where sequence parallelism shares its tokens."""
+    if asked.training and asked.parallel.sp and asked.memory.count == "all":
+        own = layers_held(asked.model, asked.parallel, stage)
+        alike = sum(map(_whole_on_all, _stage_weights(asked.model, own))) * asked.gradient
+        yield Call(asked.tensor, "update", "gradients of norms", "allreduce", alike, ONCE, stage)
+
+
+def _shared(asked: Pass, owned: Held) -> Fraction:
+    """Parameters of a rank of a stage whose gradients it sums up with the stage that has the same."""
+    parallel = asked.parallel
+    shards = parallel.sharded if parallel.zero else 1
+    return owned.dense / shards + owned.experts / max(shards // parallel.ep, 1)
 
 
 def _counted(sizes: Iterable[Fraction]) -> Mapping[Fraction, int]:
@@ -262,7 +294,7 @@ def _exchange(
 
     Where less than all of them share, the sums of each run of `shards` are added up across the runs.
     """
-    parallel, each = asked.parallel, count * asked.microbatches
+    parallel, each = asked.parallel, count * asked.passes
     weights, gradients = size * asked.weight, size * asked.gradient
     if parallel.zero == 0 or shards == 1:
         if asked.training:

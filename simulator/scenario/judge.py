@@ -10,13 +10,15 @@ from algorithms.platform import link_platforms, platforms
 from algorithms.registry import ALGORITHMS, dimensions, rounds
 from algorithms.rounds import closed_form
 from simulator.engine.engines import wants_compiled
-from simulator.engine.frames import packets_of
+from simulator.engine.frames import packet_sizes
 from simulator.scenario.defaults import options_on
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from algorithms.bandwidth_bound import Effort
+    from algorithms.cuts import Cut
     from algorithms.rounds import Platform
     from algorithms.schedule import Schedule
     from simulator.engine.timeline import Timeline
@@ -26,7 +28,12 @@ if TYPE_CHECKING:
 
 
 def bounds_on(
-    scenario: Scenario, topology: Topology, schedule: Schedule, place: NDArray[np.int64], messages: int
+    scenario: Scenario,
+    topology: Topology,
+    schedule: Schedule,
+    place: NDArray[np.int64],
+    cut: Cut | None = None,
+    effort: Effort = "quick",
 ) -> Bounds:
     """Lower bounds of a scenario's collective.
 
@@ -37,19 +44,20 @@ def bounds_on(
     schedule : Schedule
     place : ndarray of int64, shape (ranks,)
         The topology's rank that plays each rank.
-    messages : int
-        Most messages of a rank.
+    cut : Cut, optional
+    effort : {'quick', 'full'}
+        As `lower_bounds`.
     """
     reduction = scenario.reduction
     return lower_bounds(
         schedule.collective,
         topology,
         model=scenario.network.model,
-        # work can be shared, so what bounds it is the sum of all reducers
-        reduction=float(reduction.rates(topology.ranks)[place].mean()) if reduction else None,
+        reduction=reduction.rates(topology.ranks)[place] if reduction else None,
         placement=place,
-        # a message's holds are rounded one by one, packet by packet
-        messages=messages * int(packets_of(schedule.sizes(), scenario.network).max(initial=1)),
+        messages=packet_sizes(schedule.sizes(), scenario.network),
+        cut=cut,
+        effort=effort,
     )
 
 
@@ -69,7 +77,7 @@ def analytic(scenario: Scenario, topology: Topology, place: NDArray[np.int64]) -
     if choice.own is not None:
         return None
     network = scenario.network
-    if network.model == "packet" or network.endpoint is not None:
+    if network.model == "packet" or network.endpoint is not None or network.staging is not None:
         return None
     options = options_on(scenario, topology)
     if reduction is not None and len(set(reduction.rates(topology.ranks).tolist())) > 1:

@@ -11,7 +11,10 @@ from simulator.scenario.source import Block, Source
 
 FileKind = Literal["collective", "together", "plan"]
 
-PLAN_KEYS: Final = ("model", "parallel", "batch", "memory", "traffic", "hardware")
+PLAN_KEYS: Final = (
+    *("model", "parallel", "batch", "memory", "traffic", "hardware"),
+    *("efficiency", "work", "overlap", "serve"),
+)
 """Keys that only a plan has; a collective's file has a `collective`."""
 
 TOGETHER_KEYS: Final = ("collectives", "background")

@@ -51,8 +51,6 @@ def write_results(
     OutputError
         If the folder is in use or cannot be written, or two scenarios have the same name.
     """
-    folder = folder.resolve()
-    check_folder(folder, force=force)
     names = [_slug(result.scenario.name) for result in results]
     twins = {name for name in names if names.count(name) > 1}
     if len(results) > 1 and twins:
@@ -64,7 +62,7 @@ def write_results(
             home.mkdir(exist_ok=True)
             _fill_folder(result, home)
 
-    return _write_folder(folder, fill)
+    return write_folder(folder, fill, force=force)
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -133,17 +131,23 @@ def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
 
     (folder / "result.json").write_text(as_json([result]), encoding="utf-8")
     if isinstance(result, Result):
-        header, rows, figure = HEADER, timeline_rows(result), _timeline_figure(result)
+        header, rows = HEADER, timeline_rows(result)
     else:
         from simulator.scenario.together_rows import TOGETHER_HEADER, together_rows
 
-        header, rows, figure = TOGETHER_HEADER, together_rows(result), _together_figure(result)
+        header, rows = TOGETHER_HEADER, together_rows(result)
     with (folder / "timeline.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
+    figure = timeline_picture(result)
     save(figure, folder / "timeline.png")
     save(figure, folder / "timeline.svg")
+
+
+def timeline_picture(result: Result | TogetherResult) -> Figure:
+    """The timeline of a result with its critical path."""
+    return _timeline_figure(result) if isinstance(result, Result) else _together_figure(result)
 
 
 def _timeline_figure(result: Result) -> Figure:
@@ -157,7 +161,14 @@ def _timeline_figure(result: Result) -> Figure:
     }
     markers = [Marker(label, seconds) for label, seconds in bounds.items() if seconds]
     title = result.scenario.name + ("" if result.symmetry is None else ": rank 0, which stands for all")
-    return timeline_figure(result.timeline, result.schedule, result.topology, title=title, markers=markers)
+    return timeline_figure(
+        result.timeline,
+        result.schedule,
+        result.topology,
+        title=title,
+        markers=markers,
+        path=result.critical_path,
+    )
 
 
 def _together_figure(result: TogetherResult) -> Figure:
@@ -172,11 +183,29 @@ def _together_figure(result: TogetherResult) -> Figure:
         names=result.names,
         # more would hide what they mark
         markers=ends if len(ends) <= MOST_MARKERS else (),
+        path=result.critical_path,
     )
 
 
-def _write_folder(folder: Path, fill: Callable[[Path], None]) -> list[Path]:
-    """Fill a hidden folder beside the real one, then move what is in it."""
+def write_folder(folder: Path, fill: Callable[[Path], None], *, force: bool = False) -> list[Path]:
+    """Fill a hidden folder beside the real one, then move what is in it.
+
+    Parameters
+    ----------
+    folder : Path
+        New or empty, unless `force`.
+    fill : callable
+        Writes files into the folder that it is given.
+    force : bool
+        Overwrite what is there.
+
+    Raises
+    ------
+    OutputError
+        If the folder is in use or cannot be written.
+    """
+    folder = folder.resolve()
+    check_folder(folder, force=force)
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from topologies.text import format_bytes
 
 if TYPE_CHECKING:
     from simulator.llm.memory import Memory
-    from simulator.scenario.plan_models import ExpectedBytes
+    from simulator.scenario.plan_models import ExpectedBytes, ExpectedNumber
     from simulator.scenario.plan_run import PlanResult
 
 NONE: Final = "none"
@@ -37,6 +37,8 @@ def plan_differences(result: PlanResult) -> Iterator[tuple[str, str, str, int | 
         limit = getattr(expect, key)
         if limit is not None and not _close(size, limit):
             yield key, _bytes(limit.value), _bytes(size), size
+    yield from _step_differences(result)
+    yield from _serve_differences(result)
 
 
 def maxima(found: Memory) -> dict[str, int]:
@@ -57,6 +59,57 @@ def sent(result: PlanResult) -> dict[str, int]:
 
     counted = work_out_traffic(result.scenario).traffic
     return {"sent_max": ceil(counted.rank(counted.busiest)), "sent_total": ceil(counted.total)}
+
+
+STEP_NUMBERS: Final = (
+    *("mfu", "hfu", "tokens_per_second"),
+    *("bubble", "bubble_share", "ideal_bubble", "ideal_bubble_share"),
+)
+"""What may be expected of a step beside its time."""
+
+CLOSE: Final = 1e-9
+"""Relative difference of two equal numbers."""
+
+
+def _step_differences(result: PlanResult) -> Iterator[tuple[str, str, str, int | float | str | None]]:
+    """Simulate the step where anything is expected of it."""
+    expect = result.scenario.expect
+    wanted = [key for key in ("step_time", *STEP_NUMBERS) if getattr(expect, key) is not None]
+    if not wanted:
+        return
+    from simulator.scenario.differences import time_differences
+    from simulator.scenario.step_run import expected_of_step
+
+    for key, found in expected_of_step(result.scenario, wanted).items():
+        if key == "step_time":
+            yield from time_differences(key, expect.step_time, int(found))
+        elif not _close_number(found, getattr(expect, key)):
+            yield key, f"{getattr(expect, key).value:g}", f"{found!r}", found
+
+
+def _serve_differences(result: PlanResult) -> Iterator[tuple[str, str, str, int | float | str | None]]:
+    """Simulate what is served where anything is expected of it."""
+    expect = result.scenario.expect
+    keys = ("ttft", "tpot", "largest_batch", "batch_in_memory")
+    wanted = {key: value for key in keys if (value := getattr(expect, key)) is not None}
+    if not wanted:
+        return
+    from simulator.scenario.differences import time_differences
+    from simulator.scenario.serve_run import expected_of_serving
+
+    found = expected_of_serving(result.scenario, wanted)
+    for key, value in wanted.items():
+        if key in keys[:2]:
+            yield from time_differences(key, value, found[key])
+        elif value != found[key]:
+            yield key, str(value), str(found[key]), found[key]
+
+
+def _close_number(found: float, wanted: ExpectedNumber) -> bool:
+    difference = abs(found - wanted.value)
+    if wanted.abs is not None:
+        return difference <= wanted.abs
+    return difference <= (CLOSE if wanted.rel is None else wanted.rel) * wanted.value
 
 
 def _close(found: int, wanted: ExpectedBytes) -> bool:

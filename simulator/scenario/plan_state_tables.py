@@ -9,15 +9,24 @@ from simulator.llm.plan_mesh import PlanMesh, habits_of, plan_mesh
 from simulator.llm.symbols import Expression
 from simulator.scenario.sheets import Column, Sheet
 from simulator.scenario.state_tables import flow_sheet
+from simulator.scenario.traffic_run import placed
 
 if TYPE_CHECKING:
     from simulator.scenario.plan_models import PlanScenario
 
 
 def plan_sheets(scenario: PlanScenario) -> list[Sheet]:
-    """States of a plan's variables on every axis, and what moves along it."""
+    """States of a plan's variables on every axis, and what moves along it.
+
+    Raises
+    ------
+    ScenarioErrors
+        If a variable of the plan has no state on one axis; names the place in the file.
+    """
     parallel, batch, memory = scenario.parallel, scenario.batch, scenario.memory
-    found, training = plan_mesh(parallel), memory.phase == "training"
+    with placed(scenario):
+        found = plan_mesh(parallel)
+    training = memory.phase == "training"
     stays = training and not parallel.reshard_after_forward
     held = found.stored(prefetch=parallel.prefetch, stays=stays)
     habits = habits_of(parallel, batch, memory, scenario.traffic)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from algorithms.trace import ranges_text
-from simulator.engine.analysis import link_use
+from simulator.engine.critical_path import parts_by_level
 from simulator.engine.plan import LINK, name_at_rank
 from simulator.scenario.result_parts import (
     BUSIEST,
@@ -16,6 +16,7 @@ from simulator.scenario.result_parts import (
     levels_object,
     links_object,
     number,
+    parts_object,
 )
 from simulator.scenario.run import Result
 from topologies.clock import exact_seconds
@@ -45,8 +46,9 @@ def as_object(result: Result | TogetherResult) -> dict[str, Any]:
 
         return together_object(result)
     scenario = result.scenario
-    use = link_use(result.timeline, result.schedule)
+    use = result.link_use
     symmetry = result.symmetry
+    path = result.critical_path
     copies, named = (1, None) if symmetry is None else (symmetry.one.ranks, symmetry.busiest(use, BUSIEST))
     return {
         "scenario": scenario.name,
@@ -66,8 +68,12 @@ def as_object(result: Result | TogetherResult) -> dict[str, Any]:
         "gap": number(result.gap),
         "algbw": number(result.algbw),
         "busbw": number(result.busbw),
+        "wire_rate": number(use.rate(result.duration)),
         "verified": result.verified,
-        "levels": levels_object(result.topology, use, copies),
+        "critical_path": parts_object(path.totals()),
+        "levels": levels_object(
+            result.topology, use, parts_by_level(path, result.timeline, result.topology), copies
+        ),
         "links": links_object(result.topology, use, named),
     }
 

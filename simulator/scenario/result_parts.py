@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +13,7 @@ from topologies.clock import to_seconds
 if TYPE_CHECKING:
     from algorithms.bounds import Bounds
     from algorithms.counts import Counts
+    from algorithms.cuts import Cut
     from simulator.engine.analysis import LinkUse
     from topologies.topology import Topology
 
@@ -25,13 +26,21 @@ def number(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-def levels_object(topology: Topology, use: LinkUse, times: int = 1) -> list[dict[str, Any]]:
-    """Use of the links of every level, where each stands for so many."""
+def parts_object(parts: Mapping[str, int]) -> dict[str, float]:
+    """Parts of a critical path, s."""
+    return {name: to_seconds(time) for name, time in parts.items()}
+
+
+def levels_object(
+    topology: Topology, use: LinkUse, path: Mapping[str, Mapping[str, int]], times: int = 1
+) -> list[dict[str, Any]]:
+    """Use of the links of every level, where each stands for so many, and its share of the critical path."""
     return [
         {
             "name": name,
             "bytes": times * sum(use.bytes[topology.links.level == level].tolist()),
             "busy": to_seconds(times * sum(use.busy[topology.links.level == level].tolist())),
+            "critical_path": parts_object(path[name]),
         }
         for level, name in enumerate(topology.levels)
     ]
@@ -72,12 +81,27 @@ def counts_object(counts: Counts) -> dict[str, int | None]:
     }
 
 
-def bounds_object(bounds: Bounds) -> dict[str, float]:
-    """Lower bounds, s."""
+def bounds_object(bounds: Bounds) -> dict[str, Any]:
+    """Lower bounds, s; what sets the best, and the cut that sets the bound on bandwidth."""
     return {
         "latency": bounds.latency,
         "textbook_latency": bounds.textbook_latency,
         "bandwidth": bounds.bandwidth,
         "reduction": bounds.reduction,
         "best": bounds.best,
+        "binds": bounds.binds,
+        "how": bounds.how,
+        "composed": number(bounds.composed),
+        "cut": None if bounds.cut is None else cut_object(bounds.cut),
+    }
+
+
+def cut_object(cut: Cut) -> dict[str, Any]:
+    """A cut: in words, and in numbers."""
+    return {
+        "text": cut.text(),
+        "bytes": cut.bytes,
+        "bandwidth": cut.bandwidth,
+        "ranks": len(cut.ranks),
+        "links": len(cut.links),
     }

@@ -15,6 +15,8 @@ from algorithms.proof import Verify
 from algorithms.registry import build, dimensions, totals
 from algorithms.symmetric_costs import symmetric_congestion
 from algorithms.symmetry import count_by_symmetry
+from simulator.engine.analysis import link_use
+from simulator.engine.critical_path import critical_path
 from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
 from simulator.engine.memory import Memory
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.schedule import Schedule
+    from simulator.engine.analysis import LinkUse
+    from simulator.engine.critical_path import CriticalPath
     from simulator.engine.timeline import Timeline
     from simulator.scenario.models import Scenario
     from simulator.scenario.plan_models import PlanScenario
@@ -88,9 +92,29 @@ class Result(Rated):
     symmetry: Symmetry | None = None
 
     @property
+    def duration(self) -> int:
+        """Simulated fs."""
+        return self.timeline.time
+
+    @property
     def time(self) -> float:
         """Simulated seconds."""
         return self.timeline.seconds
+
+    @property
+    def critical_path(self) -> CriticalPath:
+        """What made the time; found anew at every call."""
+        return critical_path(self.timeline, self.topology)
+
+    @property
+    def link_use(self) -> LinkUse:
+        """Use of the links; counted anew at every call."""
+        return link_use(self.timeline, self.schedule)
+
+    @property
+    def wire_rate(self) -> float | None:
+        """Bytes/s over the link with the most bytes, on average over the whole time."""
+        return self.link_use.rate(self.duration)
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -264,7 +288,7 @@ def _judge(
         placement=tuple(place.tolist()),
         timeline=timeline,
         counts=counts,
-        bounds=bounds_on(scenario, topology, schedule, place, counts.messages_max),
+        bounds=bounds_on(scenario, topology, schedule, place),
         congestion_factor=congestion_factor(schedule, topology, place),
         analytic=analytic(scenario, topology, place),
         verified=verified,

@@ -58,8 +58,14 @@ class Symmetry:
             self.seen,
             model=scenario.network.model,
             reduction=None if scenario.reduction is None else scenario.reduction.bandwidth,
-            messages=len(self.one.schedule),
+            messages=self._on_a_link(),
         )
+
+    def _on_a_link(self) -> dict[int, int]:
+        """How many messages of each size hold any one link at most: the images of rank 0's, at every hop."""
+        sizes, count = np.unique(self.one.schedule.sizes(), return_counts=True)
+        hops = self.seen.shape.farthest
+        return {size: hops * times for size, times in zip(sizes.tolist(), count.tolist(), strict=True)}
 
     def analytic(self, scenario: Scenario) -> float | None:
         """The closed form in s; None where the algorithm has none, or there is no one alpha and beta."""

@@ -14,6 +14,7 @@ from algorithms.catalogue.hierarchical import level_flow
 from topologies.text import format_bandwidth, format_bytes, format_time
 
 if TYPE_CHECKING:
+    from simulator.engine.critical_path import CriticalPath
     from simulator.scenario.run import Result
     from topologies.measures import Measures
     from topologies.topology import Topology
@@ -71,8 +72,11 @@ def result_table(result: Result) -> Table:
             "bounds: reduction, textbook latency",
             f"{format_time(bounds.reduction)}, {format_time(bounds.textbook_latency)}",
         ),
+        ("bandwidth bound", bounds.how if bounds.cut is None else f"{bounds.cut.text()} ({bounds.how})"),
         ("time / best bound", number_text(result.gap, "{:.4g}")),
+        ("critical path", path_text(result.critical_path)),
         ("algbw, busbw", f"{rate_text(result.algbw)}, {rate_text(result.busbw)}"),
+        ("over the busiest link", rate_text(result.wire_rate)),
         ("proof", result.verified),
     )
     for row in rows:
@@ -129,6 +133,12 @@ def number_text(value: float | None, form: str) -> str:
 def rate_text(value: float | None) -> str:
     """Bytes/s, or a dash where there are none."""
     return NOTHING if value is None else format_bandwidth(value)
+
+
+def path_text(path: CriticalPath) -> str:
+    """Parts of a critical path, the largest first, in percent."""
+    parts = sorted(path.totals().items(), key=lambda part: -part[1])
+    return ", ".join(f"{name} {time / path.time:.1%}" for name, time in parts if time) or NOTHING
 
 
 def flow_table(dims: Sequence[int], kind: str, size: int | None = None) -> Table:

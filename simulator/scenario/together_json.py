@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulator.engine.analysis import use_of
-from simulator.scenario.result_parts import bounds_object, counts_object, levels_object, links_object, number
+from simulator.engine.critical_path import parts_by_level
+from simulator.scenario.result_parts import (
+    bounds_object,
+    counts_object,
+    levels_object,
+    links_object,
+    number,
+    parts_object,
+)
 from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
@@ -15,7 +22,8 @@ if TYPE_CHECKING:
 def together_object(result: TogetherResult) -> dict[str, Any]:
     """A result's fields: times in s, sizes in bytes, None for what is not a number."""
     scenario = result.scenario
-    use = use_of(result.timeline, result.together.carried)
+    path = result.critical_path
+    use = result.link_use
     return {
         "scenario": scenario.name,
         "engine": result.timeline.engine,
@@ -23,10 +31,12 @@ def together_object(result: TogetherResult) -> dict[str, Any]:
         "sync": scenario.network.sync,
         "ranks": result.topology.ranks,
         "time": result.time,
+        "wire_rate": number(use.rate(result.timeline.time)),
         "verified": result.verified,
+        "critical_path": parts_object(path.totals()),
         "collectives": [_member(member) for member in result.members],
         "background": [_background(stream) for stream in result.background],
-        "levels": levels_object(result.topology, use),
+        "levels": levels_object(result.topology, use, parts_by_level(path, result.timeline, result.topology)),
         "links": links_object(result.topology, use),
     }
 

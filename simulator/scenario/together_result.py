@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simulator.engine.analysis import use_of
+from simulator.engine.critical_path import critical_path
 from simulator.scenario.rated import Rated
 from topologies.clock import to_seconds
 
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from algorithms.bounds import Bounds
     from algorithms.counts import Counts
     from algorithms.schedule import Schedule
+    from simulator.engine.analysis import LinkUse
+    from simulator.engine.critical_path import CriticalPath
     from simulator.engine.timeline import Timeline
     from simulator.engine.together import Together
     from simulator.scenario.together_models import Background, Member, TogetherScenario
@@ -165,6 +169,22 @@ class TogetherResult:
     def time(self) -> float:
         """`duration` in seconds."""
         return to_seconds(self.duration)
+
+    @property
+    def critical_path(self) -> CriticalPath:
+        """What made the time until the last of the collectives has finished; found anew at every call."""
+        operations = int(self.together.first[len(self.members)])
+        return critical_path(self.timeline, self.topology, operations)
+
+    @property
+    def link_use(self) -> LinkUse:
+        """Use of the links; counted anew at every call."""
+        return use_of(self.timeline, self.together.carried)
+
+    @property
+    def wire_rate(self) -> float | None:
+        """Bytes/s over the link with the most bytes, on average until everything has ended."""
+        return self.link_use.rate(self.timeline.time)
 
     @property
     def verified(self) -> str:

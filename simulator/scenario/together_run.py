@@ -222,7 +222,7 @@ def _judged(player: _Player, span: tuple[int, int], machine: Machine, simulate: 
         schedule=job.schedule,
         ranks=tuple(job.place.tolist()),
         counts=counts,
-        bounds=bounds_on(player.scenario, topology, job.schedule, job.place, counts.messages_max),
+        bounds=bounds_on(player.scenario, topology, job.schedule, job.place),
         congestion_factor=congestion_factor(job.schedule, topology, job.place),
         analytic=analytic(player.scenario, topology, job.place),
         verified=player.verified,

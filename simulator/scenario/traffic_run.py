@@ -50,7 +50,7 @@ def work_out_traffic(plan: PlanScenario | str | Path) -> TrafficResult:
     """
     scenario = plan if isinstance(plan, PlanScenario) else load_plan(Path(plan))
     topology = plan_topology(scenario)
-    with _placed(scenario):
+    with placed(scenario):
         counted = traffic(
             scenario.model, scenario.parallel, scenario.batch, scenario.memory, scenario.traffic
         )
@@ -65,7 +65,7 @@ def _laid_over(counted: Traffic, topology: Topology) -> Levels:
 
 
 @contextmanager
-def _placed(scenario: PlanScenario) -> Iterator[None]:
+def placed(scenario: PlanScenario) -> Iterator[None]:
     """Give an error its place in the plan's file."""
     try:
         yield

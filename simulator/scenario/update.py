@@ -32,7 +32,9 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 _QUANTITY: Final = re.compile(r"\s*(?P<number>[-+.0-9eE]*[.0-9])\s*(?P<unit>\S*)")
 QUANTITIES: Final[Mapping[str, tuple[Kind, int]]] = MappingProxyType(
     {
-        **dict.fromkeys(("time", "start", "finish", "alone"), ("time", FEMTOSECONDS)),
+        **dict.fromkeys(
+            ("time", "start", "finish", "alone", "step_time", "ttft", "tpot"), ("time", FEMTOSECONDS)
+        ),
         **{f"{part}_max": ("bytes", 1) for part in ("memory", "states", "activations", "cache")},
     }
 )

@@ -86,6 +86,8 @@ def priced(name: str, dims: Sequence[int], reduction: Reduction | None) -> list[
 
 
 def dims_of(name: str, ranks: int, options: dict[str, Any]) -> Sequence[int]:
+    if name == "paired_rings" and ranks % 2 == 0:
+        return [ranks // 2, 2]
     return hybrid_dims(ranks) if name == "hybrid" else options.get("dims") or [ranks]
 
 

@@ -219,8 +219,8 @@ def folds(name: str, ranks: int, options: dict[str, Any]) -> str | None:
         return "fold"
     if name == "hamiltonian_rings" and ranks > 1:
         return None if min(options.get("dims", [1])) > 1 else "bidirectional_ring"
-    if name == "neighbor_exchange" and ranks % 2 and ranks > 1:
-        return "ring"
+    if name in ("neighbor_exchange", "paired_rings") and ranks % 2 and ranks > 1:
+        return "ring" if name == "neighbor_exchange" else "bidirectional_ring"
     if ALGORITHMS[name].power_of_two and not is_power_of_two(ranks):
         return str(options.get("non_power_of_two", "fold"))
     return None

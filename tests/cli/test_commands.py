@@ -45,7 +45,9 @@ FIELDS = [
     "gap",
     "algbw",
     "busbw",
+    "wire_rate",
     "verified",
+    "critical_path",
     "levels",
     "links",
 ]
@@ -74,12 +76,22 @@ def test_json_has_the_fields_of_the_contract_in_order(ring: Path, capsys: pytest
     assert collsim("run", ring, "--json") == 0
     result = json.loads(capsys.readouterr().out)
     assert list(result) == FIELDS
-    assert list(result["bounds"]) == ["latency", "textbook_latency", "bandwidth", "reduction", "best"]
+    terms = ["latency", "textbook_latency", "bandwidth", "reduction", "best"]
+    assert list(result["bounds"]) == [*terms, "binds", "how", "composed", "cut"]
+    # 7/8 of M leaves every rank over two links
+    assert (result["bounds"]["binds"], result["bounds"]["how"]) == ("bandwidth", "exact")
+    assert result["bounds"]["cut"]["text"] == "rank 0 sends 896 MiB over 2 links"
     # the first seed's formula: 7 (1 us + M/8 / 64 GB/s + M/8 / 512 GB/s)
     assert result["time"] == result["analytic"] == 0.016522072
     assert result["bounds"]["textbook_latency"] == 3e-6
     assert result["busbw"] == pytest.approx(2**30 * 7 / 8 / 0.016522072)
-    assert result["levels"] == [{"name": "ring", "bytes": 7 * 2**30, "busy": 56 * 2**27 / 64e9}]
+    # 7 messages of M/8 cross each link to the right
+    assert result["wire_rate"] == pytest.approx(7 / 8 * 2**30 / 0.016522072)
+    parts = {"latency": 7e-6, "serialization": 7 * 2**27 / 64e9, "reduction": 7 * 2**27 / 512e9}
+    assert {name: time for name, time in result["critical_path"].items() if time} == parts
+    [level] = result["levels"]
+    assert (level["name"], level["bytes"], level["busy"]) == ("ring", 7 * 2**30, 56 * 2**27 / 64e9)
+    assert level["critical_path"] == {**result["critical_path"], "reduction": 0.0}
     assert len(result["links"]) == 10
     assert list(result["links"][0]) == ["src", "dst", "level", "bytes", "busy"]
 

@@ -20,6 +20,7 @@ from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.load import loads
 from simulator.scenario.run import run
 from tests.engine.flights import BANDWIDTH, NANOSECOND, Flight, both, chain, flights, fly, nanoseconds
+from tests.engine.path_check import check_path
 from topologies import Topology, crossbar, ring, torus
 from topologies.errors import TopologyError
 
@@ -274,7 +275,7 @@ def test_both_engines_agree_on_who_waits_for_whom() -> None:
                         run_plan(plan, "compiled")
                     assert caught.value.message == verdict
                 else:
-                    both(plan)
+                    check_path(both(plan), topology)
                 verdicts.append("deadlock" in verdict)
     assert 0 < sum(verdicts) < len(verdicts)
 

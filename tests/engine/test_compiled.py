@@ -20,6 +20,7 @@ from simulator.engine.plan import Plan
 from simulator.engine.simpy_engine import run_simpy
 from simulator.engine.timeline import Timeline
 from tests.algorithms.variants import KINDS, variants
+from tests.engine.path_check import check_path
 from tests.engine.plan_builder import Hop, Operation, plan_of
 from tests.engine.test_reference import plans
 from topologies import Level, Shared, Topology, crossbar, fat_tree, full_mesh, multilevel, ring, torus
@@ -39,6 +40,8 @@ def check_same(one: Timeline, other: Timeline) -> None:
 def test_random_plans(plan: Plan) -> None:
     reference = run_simpy(plan)
     check_same(run_events(plan), reference)
+    # a link for every resource
+    check_path(reference, ring(len(plan.resources) + 1, B))
     alone = run_in_order(plan)
     if alone is not None:
         check_same(alone, reference)
@@ -94,6 +97,7 @@ def test_random_scenarios_of_the_registries(data: st.DataObject) -> None:
         assert found[0] == found[1]
         return
     check_same(found[1], found[0])
+    check_path(found[1], topology)
     if plan.flows is None and plan.buffers is None:
         check_same(run_events(plan), found[0])
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 import pytest
 
 from simulator.llm.memory import PARTS, Memory, memory
 from simulator.llm.model import Model
 from simulator.llm.parameters import Held, gathered, state_bytes
-from simulator.llm.plan import CONVENTIONS, Batch, Convention, MemoryPlan, Parallel
+from simulator.llm.plan import CONVENTIONS, Batch, Convention, MemoryPlan, Parallel, Schedule
 from tests.llm.published import DEEPSEEK_V3, LLAMA_405B, gpt
 
 GIB = 2**30
@@ -65,12 +65,50 @@ def test_figure_7_of_korthikanti_2022(name: str) -> None:
     assert found == pytest.approx(FIGURE_7[name], abs=0.15)
 
 
+SCHEDULES: Final[tuple[Schedule, ...]] = get_args(Schedule)
+
+
 def test_later_stages_have_fewer_micro_batches_under_way() -> None:
     stages = korthikanti("1T").stages
     assert [stage.in_flight for stage in stages] == list(range(64, 0, -1))
     first, last = stages[0].parts["activations"], stages[-1].parts["activations"]
     assert first == 64 * last
     assert korthikanti("530B").stages[0].in_flight * 3 == 105 + 34
+
+
+def test_schedules_keep_what_their_papers_say() -> None:
+    """Of 8 stages: ZB-H1 and ZB-V as much as 1F1B's first stage, ZB-H2 2p - 1 (Qi et al. 2023); DualPipe
+    p + 1, with two copies of the parameters (DeepSeek-V3 report, table 2)."""
+    way = MemoryPlan(attention="scores", count="matrices")
+    found = {
+        schedule: memory(gpt(96, 12288, 96), Parallel(tp=8, pp=8, schedule=schedule), Batch(total=64), way)
+        for schedule in SCHEDULES
+    }
+    plain = found["1f1b"].stages[0]
+    for schedule, kept, parameters in (
+        ("gpipe", 64, 1), ("zb-h1", 8, 1), ("zb-h2", 15, 1), ("zbv", 8, 1), ("dualpipe", 9, 2),
+    ):  # fmt: skip
+        for stage in (found[schedule].stages[0], found[schedule].peak):
+            assert stage.in_flight == kept
+            assert stage.parts["activations"] == plain.parts["activations"] * kept / 8
+            assert stage.states == parameters * plain.states
+            assert stage.layers == parameters * 12
+
+
+def test_a_stage_with_both_ends_has_both_ends() -> None:
+    """The first of a V has the embedding and the output layer, once where they are one; the last none."""
+    batch, way = Batch(total=8), MemoryPlan()
+    model = gpt(8, 64, 4)
+    plain = memory(model, Parallel(pp=4), batch, way).stages
+    folded = memory(model, Parallel(pp=4, schedule="zbv"), batch, way).stages
+    inside, first, last = plain[1].parameters, plain[0].parameters, plain[3].parameters
+    tokens = model.embedding_weights()[0].size
+    assert [stage.parameters for stage in folded] == [first + last - tokens - inside, *[inside] * 3]
+    ends = memory(model, Parallel(pp=4, schedule="dualpipe"), batch, way).stages
+    assert [s.parameters for s in ends] == [first + last - tokens, 2 * inside, 2 * inside, ends[0].parameters]
+    # seven passes down have masks of the embedding's dropout under way when one up has its logits
+    chunk, masks, loss = folded[1].parts["activations"] / 8, 2048 * 64, 2048 * (4 * 64 + 4 * 51200)
+    assert folded[0].parts["activations"] == 8 * chunk + 7 * masks + loss
 
 
 # Rajbhandari et al. 2020, table 1 and figure 1: GB a device under Pos, Pos+g, Pos+g+p

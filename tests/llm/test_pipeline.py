@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.llm.pipeline import in_flight, most_in_flight
-from simulator.llm.plan import Parallel
+from simulator.llm.plan import Parallel, Schedule
+from simulator.llm.step.orders import orders
 
 
 @given(st.integers(1, 12), st.integers(1, 40))
 def test_1f1b_and_gpipe(stages: int, microbatches: int) -> None:
     for stage in range(stages):
         one = in_flight(Parallel(pp=stages), microbatches, stage)
-        assert list(one) == [(min(microbatches, stages - stage),)]
+        assert set(one) == {(min(microbatches, stages - stage),)}
         all_first = in_flight(Parallel(pp=stages, schedule="gpipe"), microbatches, stage)
         assert list(all_first) == [(microbatches,)]
 
@@ -36,6 +38,7 @@ def test_interleaved_by_hand() -> None:
     """Two stages of two chunks, four micro-batches, first stage: forward passes 0 0 1 1 0 0 1 1 by
     chunk, backward 1 1 0 0 1 1 0 0; five forward passes come before the first backward."""
     found = list(in_flight(Parallel(pp=2, interleave=2), 4, 0))
+    # a peak comes before every backward pass; after the last forward pass they only end
     assert found == [(3, 2), (4, 1), (4, 1), (3, 2)]
 
 
@@ -44,6 +47,34 @@ def test_first_stage_of_korthikanti_2022(stages: int, chunks: int) -> None:
     """L(1 + (p - 1)/(p m)) layers of L/(p m) a chunk: p m + p - 1 chunks."""
     moments = in_flight(Parallel(pp=stages, interleave=chunks), 8 * stages, 0)
     assert max(map(sum, moments)) == stages * chunks + stages - 1
+
+
+def test_zero_bubble() -> None:
+    """ZB-H1 keeps p on every stage, ZB-H2 2p - 1, Qi et al. 2023; ZB-V 2p chunks of half a stage."""
+    for stages in (1, 2, 3, 6, 12):
+        for microbatches in (1, stages, 2 * stages, 5 * stages + 1):
+            assert peaks("zb-h1", stages, microbatches) == [min(stages, microbatches)] * stages
+            assert peaks("zb-h2", stages, microbatches) == [min(2 * stages - 1, microbatches)] * stages
+            assert max(peaks("zbv", stages, microbatches)) == min(2 * stages, 2 * microbatches)
+
+
+def test_dualpipe_keeps_one_more_than_stages() -> None:
+    """PP + 1, deepseek-ai/DualPipe; on the first stage all but one of them came in there."""
+    for stages in (2, 4, 6, 12):
+        for microbatches in (2 * stages, 6 * stages):
+            assert peaks("dualpipe", stages, microbatches) == [stages + 1] * stages
+    first = in_flight(Parallel(pp=8, schedule="dualpipe"), 20, 0)
+    assert max(first, key=sum) == (8, 1)
+
+
+def peaks(schedule: Schedule, stages: int, microbatches: int) -> list[int]:
+    """Of the whole order, however long, and of the part of it that `in_flight` looks at."""
+    parallel = Parallel(pp=stages, schedule=schedule)
+    found = [max(map(sum, in_flight(parallel, microbatches, stage))) for stage in range(stages)]
+    kept = {"F": 1, "B": -1, "W": -1, "I": 0}
+    every = orders(parallel, microbatches).stages
+    assert found == [max(accumulate(kept[slot.kind] for slot in slots)) for slots in every]
+    return found
 
 
 @given(st.integers(1, 6), st.integers(1, 4), st.integers(1, 5), st.data())

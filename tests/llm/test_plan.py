@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.llm.errors import ModelError
-from simulator.llm.fit import check_fit, chunks_of, misfits
+from simulator.llm.fit import check_fit, chunks_of, layers_held, misfits
 from simulator.llm.hardware import Hardware
 from simulator.llm.memory import memory
 from simulator.llm.model import Model, transformer
@@ -56,6 +56,9 @@ def test_order_of_ranks_is_megatrons() -> None:
         ({"order": ("tp", "dp")}, "order", "expected each of tp, cp, ep, dp, pp once"),
         ({"interleave": 2}, "interleave", "found 2 chunks a stage with one stage"),
         ({"interleave": 2, "pp": 2, "schedule": "gpipe"}, "interleave", "with the schedule gpipe"),
+        ({"interleave": 2, "pp": 2, "schedule": "zbv"}, "interleave", "with the schedule zbv"),
+        ({"pp": 3, "schedule": "dualpipe"}, "schedule", "dualpipe needs an even number of stages, found 3"),
+        ({"schedule": "zb1p"}, "schedule", "expected one of 1f1b, gpipe, zb-h1, zb-h2, zbv, dualpipe, found"),
         ({"dp": 4, "shard": 2}, "shard", "nothing is sharded: zero is 0"),
         ({"tp": 0}, "tp", "expected a whole number, 1 or more, found 0"),
         ({"dp": -1}, "dp", "found -1"),
@@ -173,6 +176,15 @@ def test_whole_numbers_of_other_libraries_are_numbers() -> None:
             "parallel.interleave",
             "1 micro-batches are not a multiple of 2 stages",
         ),
+        (SMALL, {"pp": 4, "schedule": "zbv"}, {}, "parallel.pp", "divide into 4 stages x 2 chunks"),
+        (
+            SMALL,
+            {"pp": 4, "schedule": "dualpipe", "dp": 2},
+            {},
+            "parallel.schedule",
+            "dualpipe on 4 stages needs an even number of micro-batches, at least 8, found 4",
+        ),
+        (SMALL, {"pp": 2, "schedule": "dualpipe"}, {"total": 5}, "parallel.schedule", "at least 4, found 5"),
     ],
 )
 def test_plans_that_a_model_or_a_batch_cannot_be_cut_by(
@@ -190,6 +202,9 @@ def test_plans_that_a_model_or_a_batch_cannot_be_cut_by(
 def test_layers_of_chunks() -> None:
     assert chunks_of(SMALL, Parallel(pp=2, split=(1, 3))) == (range(0, 1), range(1, 4))
     assert chunks_of(SMALL, Parallel(pp=2, interleave=2)) == tuple(range(i, i + 1) for i in range(4))
+    assert chunks_of(SMALL, Parallel(pp=2, schedule="zbv", split=(0, 1, 1, 2)))[3] == range(2, 4)
+    assert layers_held(SMALL, Parallel(pp=2, schedule="zbv"), 0) == (range(0, 1), range(3, 4))
+    assert layers_held(SMALL, Parallel(pp=2, schedule="dualpipe"), 1) == (range(0, 2), range(2, 4))
     # a stage without layers is what embeddings alone are
     assert chunks_of(SMALL, Parallel(pp=2, split=(0, 4)))[0] == range(0)
 

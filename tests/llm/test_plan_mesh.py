@@ -38,7 +38,8 @@ plans = st.fixed_dictionaries(
         "cp": degrees,
         "cp_kind": st.sampled_from(["ring", "ulysses"]),
         "pp": degrees,
-        "interleave": st.sampled_from([1, 2]),
+        "interleave": st.sampled_from([1, 1, 2]),
+        "schedule": st.sampled_from(["1f1b", "1f1b", "zb-h1", "zbv"]),
         "dp": degrees,
         "zero": st.sampled_from([0, 1, 2, 3, 3]),
         "shard": st.sampled_from([None, None, 2, 4]),
@@ -107,6 +108,8 @@ def by_calls(found: Traffic, replicas: str) -> Sent:
 
 @example({"dp": 8, "zero": 3, "reshard_after_forward": False}, MATRICES, TrafficPlan(), 8)
 @example({"pp": 4, "interleave": 2, "zero": 0}, MATRICES, TrafficPlan(), 8)
+@example({"pp": 4, "schedule": "zbv", "zero": 0}, MATRICES, TrafficPlan(), 8)
+@example({"pp": 2, "schedule": "zbv", "zero": 1}, MATRICES, TrafficPlan(), 8)
 @example({"tp": 8, "sp": True, "zero": 0}, MATRICES, TrafficPlan(), 8)
 @example({"cp": 4, "dp": 2, "zero": 3}, MATRICES, TrafficPlan(), 8)
 @example({"cp": 4, "dp": 2, "zero": 3, "shard": 4}, MATRICES, TrafficPlan(), 8)
@@ -168,3 +171,9 @@ def test_zero_shards_over_data_and_context_parallel_ranks() -> None:
 )
 def test_axes_of_a_plan(parallel: Parallel, axes: str) -> None:
     assert "|".join(plan_mesh(parallel).axes.values()) == axes
+
+
+def test_two_copies_of_a_layer_are_no_state_of_one_axis() -> None:
+    with pytest.raises(ModelError, match="dualpipe has two copies of each layer") as caught:
+        plan_mesh(Parallel(pp=2, schedule="dualpipe"))
+    assert caught.value.at == ("parallel", "schedule")

@@ -111,6 +111,37 @@ def test_interleaving_sends_more() -> None:
     assert total == {"plain": 2 * 3 * 8 * M, "chunks": 2 * (4 * 3 - 1) * 8 * M}
 
 
+def test_a_v_turns_on_one_stage() -> None:
+    """Two chunks a stage: 2(p - 1) of the 2p - 1 boundaries are between stages, each way."""
+    found = step(Parallel(pp=4, schedule="zbv"), Batch(total=8))
+    assert [group_bytes(found, "pp", stage) for stage in range(4)] == [16 * M, 32 * M, 32 * M, 16 * M]
+    everything = step(Parallel(tp=2, pp=4, schedule="zbv"), Batch(total=8), MemoryPlan())
+    ends = {call.stage for call in everything.calls if call.what in ("embedding", "output layer", "loss")}
+    assert ends == {0}
+    # a GPT's embedding is its output layer, too; of the V one stage has both
+    for parallel, times in ((Parallel(pp=4), 1), (Parallel(pp=4, schedule="zbv"), 0)):
+        calls = step(parallel, Batch(total=8), MemoryPlan(), model=gpt(8, 64, 8)).calls
+        assert sum(call.group.name == "embedding" for call in calls) == times
+
+
+def test_dualpipe_sends_half_each_way_and_adds_up_two_copies() -> None:
+    """Per stage as much as 1F1B, but gradients of both its chunks go to its mirror and back, 2(2-1)/2."""
+    plain = step(Parallel(tp=2, pp=4, dp=2), Batch(total=16))
+    found = step(Parallel(tp=2, pp=4, dp=2, schedule="dualpipe"), Batch(total=16))
+    assert [group_bytes(found, "pp", s) for s in range(4)] == [group_bytes(plain, "pp", s) for s in range(4)]
+    assert [group_bytes(found, "tp", s) for s in range(4)] == [group_bytes(plain, "tp", s) for s in range(4)]
+    chunk = group_bytes(plain, "dp")
+    assert [group_bytes(found, "dp", stage) for stage in range(4)] == [2 * chunk] * 4
+    assert [group_bytes(found, "pp mirror", stage) for stage in range(4)] == [2 * chunk] * 4
+    mirrors = [call for call in found.calls if call.group.name == "pp mirror"]
+    assert [call.senders(found.parallel) for call in mirrors] == [(0, 3), (1, 2)]
+    pairs = [call.group.members(found.parallel, call.stage).tolist() for call in mirrors]
+    assert pairs[1] == [[4, 8], [5, 9], [6, 10], [7, 11]]
+    # what is sharded is added up in shards
+    sharded = step(Parallel(tp=2, pp=4, dp=2, zero=1, schedule="dualpipe"), Batch(total=16))
+    assert 2 * group_bytes(sharded, "pp mirror") == group_bytes(found, "pp mirror")
+
+
 def test_two_stages_send_to_each_other() -> None:
     found = step(Parallel(pp=2, interleave=2), Batch(total=2))
     pairs = {(call.stage, call.peer) for call in found.calls}
@@ -399,11 +430,13 @@ def test_order_of_the_axes_decides_which_level_is_busy() -> None:
         Parallel(tp=2, cp=2, dp=4, zero=3),
         Parallel(cp=4, cp_kind="ulysses", dp=4, zero=3, shard=8),
         Parallel(pp=4, interleave=2, dp=4, zero=1),
+        Parallel(pp=4, schedule="zbv", dp=4, zero=1),
+        Parallel(pp=4, schedule="dualpipe", dp=4, zero=1),
     ],
 )
 def test_links_carry_what_ranks_send(parallel: Parallel) -> None:
     """On a crossbar every byte that a rank sends leaves over its one link."""
-    found = step(parallel, Batch(total=16))
+    found = step(parallel, Batch(total=32))
     over = levels(found, crossbar(16, bandwidth=1e9))
     assert over.levels[0].total == pytest.approx(2 * float(found.total), rel=1e-12)
     busiest = max(float(found.rank(stage)) for stage in range(parallel.pp))

@@ -24,7 +24,7 @@ GATHER = "collective: {kind: allgather, algorithm: ring, size: 1 MB}\n"
 
 # ranks; directed links between ranks and switches, counted by hand:
 # DGX-1: 8 GPUs x 6 NVLinks. DGX clusters: 32 ranks x (to the node's switch + to the rail's), both ways.
-# Box of SG2260: 10 links both ways.
+# Box of SG2260: 10 links both ways. Paired rings: 2 x 4 links both ways, and 4 x 2.
 # Tori: 3 x 2 and 2 x 2 links of a chip. MI300X: 8 x 7.
 COUNTS = {
     "dgx-1": (8, 48),
@@ -32,6 +32,7 @@ COUNTS = {
     "dgx-h100": (32, 128),
     "mi300x": (8, 56),
     "sg2260-8chip": (8, 20),
+    "sg2260-paired-rings": (8, 32),
     "tpu-v4": (64, 384),
     "tpu-v5e": (256, 1024),
 }

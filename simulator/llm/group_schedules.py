@@ -1,0 +1,58 @@
+"""Schedules of the collectives that groups of ranks do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from algorithms.errors import ScheduleError
+from algorithms.registry import build
+from simulator.llm.calls import primitive_of
+from simulator.llm.errors import ModelError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from algorithms.schedule import Schedule
+    from topologies.topology import Topology
+
+
+def group_schedule(name: str, kind: str, ranks: int, size: int, dims: tuple[int, ...] = ()) -> Schedule:
+    """Schedule of a collective among the ranks of a group.
+
+    Parameters
+    ----------
+    name, kind : str
+        An algorithm of the catalogue, and what it does.
+    ranks, size : int
+        N, and M in bytes.
+    dims : tuple of int
+        What `hierarchical` goes along; empty for others.
+
+    Raises
+    ------
+    ModelError
+        If the algorithm cannot do it, or needs switches that reduce.
+    """
+    try:
+        schedule = build(name, kind, ranks, size, **({"dims": dims} if dims else {}))
+    except ScheduleError as error:
+        message = f"{name} {primitive_of(kind).name} on {ranks} ranks: {error.message}"
+        raise ModelError(message, ("traffic", "algorithms", kind)) from None
+    if schedule.switches:
+        raise ModelError(f"{name} needs switches that reduce", ("traffic", "algorithms", kind))
+    return schedule
+
+
+def dims_of(topology: Topology, members: NDArray[np.int64]) -> tuple[int, ...]:
+    """Sizes of a group along the topology's dimensions, or the group's own size if it is no box."""
+    places = np.array([topology.coordinates(rank) for rank in members.tolist()])
+    sizes = [len(np.unique(column)) for column in places.T]
+    stride, index = 1, np.zeros(len(members), dtype=np.int64)
+    for size, column in zip(sizes, places.T, strict=True):
+        index += np.unique(column, return_inverse=True)[1].ravel() * stride
+        stride *= size
+    if stride != len(members) or (index != np.arange(len(members))).any():
+        return (len(members),)
+    return tuple(size for size in sizes if size > 1) or (1,)

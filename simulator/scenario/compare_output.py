@@ -1,0 +1,166 @@
+"""A comparison as JSON, as CSV, and as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from simulator.scenario.crossings import leaders
+from simulator.scenario.output import write_folder
+from simulator.scenario.result_parts import bounds_object
+from topologies.clock import exact_seconds, to_seconds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from simulator.scenario.compare import Comparison, Contender
+    from simulator.scenario.crossings import Crossover, Winners
+    from simulator.scenario.terms import Terms
+
+CSV_HEADER: Final = ("algorithm", "size", "time", "bound", "fastest")
+
+
+def comparison_json(comparison: Comparison) -> str:
+    """One object, with a line's end; the same bytes on every run."""
+    return json.dumps(comparison_object(comparison), indent=2, allow_nan=False) + "\n"
+
+
+def comparison_object(comparison: Comparison) -> dict[str, Any]:
+    """A comparison's fields: times in s, sizes in bytes, None for what there is none of."""
+    scenario = comparison.scenario
+    return {
+        "scenario": scenario.name,
+        "topology": scenario.topology.kind,
+        "model": scenario.network.model,
+        "sync": scenario.network.sync,
+        "ranks": comparison.ranks,
+        "collective": scenario.collective.kind,
+        "size": comparison.size,
+        "algorithms": [_contender(one) for one in comparison.contenders],
+        "not_applicable": [
+            {"algorithm": name, "reason": reason} for name, reason in comparison.refused.items()
+        ],
+        "sizes": list(comparison.sizes),
+        "times": {name: list(map(_seconds, times)) for name, times in comparison.times.items()},
+        "stopped": [{"algorithm": name, "reason": reason} for name, reason in comparison.stopped.items()],
+        "bounds": list(comparison.floor),
+        "winners": [_winners(here) for here in comparison.winners],
+        "crossovers": [_crossover(one, met) for one, met in comparison.crossovers],
+    }
+
+
+def _seconds(time: int | None) -> float | None:
+    return None if time is None else to_seconds(time)
+
+
+def _contender(one: Contender) -> dict[str, Any]:
+    best = one.bounds.best
+    return {
+        "algorithm": one.name,
+        "fallback": one.fallback,
+        "steps": one.steps,
+        **_terms(one.terms),
+        "suits": one.ideal or None,
+        "peers": one.peers,
+        "hops": one.hops,
+        "time": to_seconds(one.time),
+        "bounds": bounds_object(one.bounds),
+        "gap": to_seconds(one.time) / best if best > 0 else None,
+        "verified": one.verified,
+    }
+
+
+def _terms(terms: Terms | None) -> dict[str, Any]:
+    if terms is None:
+        return {"latency_term": None, "bandwidth_term": None, "reduction_term": None, "optimal": None}
+    return {
+        "latency_term": {"alphas": _by_level(terms.alphas), "time": terms.latency},
+        "bandwidth_term": {"shares": _by_level(terms.shares), "time": terms.bandwidth},
+        "reduction_term": {"time": terms.reduction},
+        "optimal": terms.optimal,
+    }
+
+
+def _by_level(values: Mapping[int, object]) -> dict[str, str]:
+    return {str(level): str(value) for level, value in sorted(values.items())}
+
+
+def _winners(here: Winners) -> dict[str, Any]:
+    return {
+        "size": here.size,
+        "algorithms": list(here.names),
+        "time": _seconds(here.time),
+        "runner_up": _seconds(here.runner_up),
+    }
+
+
+def _crossover(one: Crossover, met: float | None) -> dict[str, Any]:
+    return {
+        "before": one.before,
+        "after": one.after,
+        "size": one.size,
+        "within": one.within,
+        "closed_form": met,
+    }
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """A row for every algorithm and size, under `CSV_HEADER`; times in s, exact to the femtosecond."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    for name, times in comparison.times.items():
+        rows = zip(comparison.sizes, times, comparison.floor, comparison.winners, strict=True)
+        for size, time, bound, here in rows:
+            writer.writerow(
+                (
+                    name,
+                    size,
+                    "" if time is None else exact_seconds(time),
+                    "" if bound is None else repr(bound),
+                    "yes" if name in here.names else "no",
+                )
+            )
+    return text.getvalue()
+
+
+def write_comparison(comparison: Comparison, folder: Path, *, force: bool = False) -> list[Path]:
+    """Write compare.json, compare.csv, compare.png and compare.svg.
+
+    Raises
+    ------
+    OutputError
+        If the folder is in use or cannot be written.
+    """
+    from plots.style import save
+
+    figure = comparison_figure(comparison)
+
+    def fill(target: Path) -> None:
+        (target / "compare.json").write_text(comparison_json(comparison), encoding="utf-8")
+        (target / "compare.csv").write_text(comparison_csv(comparison), encoding="utf-8")
+        save(figure, target / "compare.png")
+        save(figure, target / "compare.svg")
+
+    return write_folder(folder, fill, force=force)
+
+
+def comparison_figure(comparison: Comparison) -> Figure:
+    """Time against size."""
+    from plots.sizes import Curve, Leader, sizes_figure
+
+    scenario = comparison.scenario
+    first = next((name for name in leaders(comparison.winners) if name is not None), None)
+    named = [] if first is None else [Leader(first, comparison.sizes[0])]
+    return sizes_figure(
+        comparison.sizes,
+        [Curve(name, tuple(map(_seconds, times))) for name, times in comparison.times.items()],
+        comparison.floor,
+        [*named, *(Leader(one.after, one.size) for one, _ in comparison.crossovers)],
+        title=f"{scenario.collective.kind} on {comparison.ranks} ranks, {scenario.topology.kind}",
+        subtitle=scenario.name,
+    )

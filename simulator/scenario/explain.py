@@ -1,0 +1,185 @@
+"""Why a run took that long: its critical path, its hottest links, its bounds, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from algorithms.bandwidth_bound import EXACT
+from algorithms.bounds import Bounds, TextbookBounds, textbook_bounds
+from simulator.engine.critical_path import AT_RANKS, PARTS, parts_by_level
+from simulator.engine.plan import LINK
+from simulator.engine.waiting import idle_times, link_waits
+from simulator.scenario.gains import Gain, gains
+from simulator.scenario.judge import bounds_on
+from simulator.scenario.run import Result
+from topologies.text import format_time
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simulator.engine.analysis import LinkUse
+    from simulator.engine.critical_path import CriticalPath
+    from simulator.engine.waiting import LinkWaits
+    from simulator.scenario.together_result import TogetherResult
+
+WORTH_NAMING: Final = 1.005
+"""Factor from which on a gain, or a gap, is worth a word."""
+
+WORTH_A_WORD: Final = 0.2
+"""Share of the time from which on a part is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """What made the time of a result.
+
+    Attributes
+    ----------
+    result : Result or TogetherResult
+    path : CriticalPath
+    levels : dict of str to dict of str to int
+        fs of each part of the path on the links of each level, and at the ranks.
+    use : LinkUse
+    waits : LinkWaits
+    idle : ndarray of int64, shape (ranks,)
+        fs for which each rank did nothing.
+    bounds : Bounds or None
+        Seconds, however long it took to find them; None for several collectives.
+    textbook : TextbookBounds or None
+        Seconds, at the fastest link's bandwidth and the least alpha; None for several collectives.
+    gains : tuple of Gain
+    """
+
+    result: Result | TogetherResult
+    path: CriticalPath
+    levels: dict[str, dict[str, int]]
+    use: LinkUse
+    waits: LinkWaits
+    idle: NDArray[np.int64]
+    bounds: Bounds | None
+    textbook: TextbookBounds | None
+    gains: tuple[Gain, ...]
+
+    @property
+    def hottest(self) -> NDArray[np.int64]:
+        """Links that carried something, the busiest first; of equally busy ones those with more bytes."""
+        order = np.lexsort((-self.use.bytes, -self.use.busy))
+        return order[self.use.bytes[order] > 0]
+
+    @property
+    def gap(self) -> float | None:
+        """Simulated time over the best lower bound; None where there is none."""
+        return None if self.bounds is None or not self.bounds.best else self.result.time / self.bounds.best
+
+    @property
+    def sentence(self) -> str:
+        """What holds the time back, and what would help."""
+        if not self.path.time:
+            return "Nothing takes any time."
+        return "; ".join(filter(None, (self._where(), self._what_helps(), self._what_is_left()))) + "."
+
+    def _where(self) -> str:
+        totals, time = self.path.totals(), self.path.time
+        most = sorted(PARTS, key=lambda part: -totals[part])
+        worth = [part for part in most if totals[part] >= WORTH_A_WORD * time] or most[:1]
+        spent = ", ".join(f"{totals[part] / time:.0%} {part}{self._on_level(part)}" for part in worth)
+        return f"{format_time(self.result.time, 4)} is {spent}"
+
+    def _on_level(self, part: str) -> str:
+        """The level on whose links most of a part is, and the link in whose queue the path stands longest."""
+        level = max(self.levels, key=lambda name: self.levels[name][part])
+        where = f" on {level} links" if level != AT_RANKS and len(self.levels) > 2 else ""
+        return where + (self._longest_queue() if part == "queueing" else "")
+
+    def _longest_queue(self) -> str:
+        resources = self.result.timeline.plan.resources
+        some = self.path.part == PARTS.index("queueing")
+        wait = np.zeros(len(resources), dtype=np.int64)
+        np.add.at(wait, self.path.resource[some], (self.path.end - self.path.begin)[some])
+        worst = int(wait.argmax())
+        if resources.kind[worst] != LINK or self.result_is_one_rank:
+            return ""
+        link = int(resources.which[worst])
+        busy = int(self.use.busy[link]) / self.result.timeline.time
+        name = self.result.topology.link_name(link)
+        return f" (most of all for {name}, which is in use {busy:.0%} of the time)"
+
+    @property
+    def result_is_one_rank(self) -> bool:
+        """Whether rank 0 stands for all, so that links are orbits."""
+        return isinstance(self.result, Result) and self.result.symmetry is not None
+
+    def _what_helps(self) -> str:
+        single = [gain for gain in self.gains if gain.factor >= WORTH_NAMING]
+        if not single:
+            return "no parameter alone would help by much"
+        best = max(single, key=lambda gain: (gain.factor, gain.parameter.count(" of ")))
+        verb = "halving" if best.parameter in HALVED else "doubling"
+        return f"{verb} {best.parameter} would make it {best.factor:.3g} times as fast"
+
+    def _what_is_left(self) -> str:
+        bounds, gap = self.bounds, self.gap
+        if bounds is None or gap is None:
+            return ""
+        if gap < WORTH_NAMING:
+            return f"no algorithm can do better: it is at the {bounds.binds} bound{self._cut()}"
+        least = f"the {bounds.binds} bound is {format_time(bounds.best, 4)}{self._cut()}"
+        return f"no algorithm can be more than {gap:.3g} times as fast ({least})"
+
+    def _cut(self) -> str:
+        if self.bounds is None or self.bounds.binds != "bandwidth" or self.bounds.cut is None:
+            return ""
+        return f": {self.bounds.cut.text()}"
+
+
+HALVED: Final = ("alpha", "overhead of ranks")
+"""Parameters of which less is better."""
+
+
+def explain(result: Result | TogetherResult, report: Callable[[int, int], None] | None = None) -> Explanation:
+    """Find out why a result took that long.
+
+    Parameters
+    ----------
+    result : Result or TogetherResult
+    report : callable, optional
+        Told (done, of how many) while the plan is run again.
+    """
+    timeline, topology = result.timeline, result.topology
+    path = result.critical_path
+    return Explanation(
+        result=result,
+        path=path,
+        levels=parts_by_level(path, timeline, topology),
+        use=result.link_use,
+        waits=link_waits(timeline),
+        idle=idle_times(timeline, topology),
+        bounds=_bounds(result) if isinstance(result, Result) else None,
+        textbook=_textbook(result) if isinstance(result, Result) else None,
+        gains=gains(result, report),
+    )
+
+
+def _bounds(result: Result) -> Bounds:
+    """The result's bounds, or where these were not looked for to the end, what is found there."""
+    if result.symmetry is not None or result.bounds.how == EXACT:
+        return result.bounds
+    place = np.array(result.placement, dtype=np.int64)
+    return bounds_on(result.scenario, result.topology, result.schedule, place, effort="full")
+
+
+def _textbook(result: Result) -> TextbookBounds:
+    """The first seed's bounds at the best that a link and a rank of this topology have."""
+    links, ranks = result.topology.links, result.topology.ranks
+    collective = result.schedule.collective
+    if not len(links):
+        return TextbookBounds(0.0, 0.0)
+    ports = int(max(np.bincount(links.src)[:ranks].max(), np.bincount(links.dst)[:ranks].max()))
+    alpha = float((links.latency + links.overhead).min())
+    return textbook_bounds(
+        collective.kind, collective.ranks, collective.size, alpha, float(links.bandwidth.max()), ports
+    )

@@ -1,0 +1,45 @@
+"""Writing an explanation: its JSON, the timeline with its critical path, and the topology with its cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulator.scenario.explain_json import explanation_json
+from simulator.scenario.output import timeline_picture, write_folder
+
+if TYPE_CHECKING:
+    from simulator.scenario.explain import Explanation
+
+
+def write_explanation(explanation: Explanation, folder: Path, *, force: bool = False) -> list[Path]:
+    """Write explain.json, timeline.png and .svg, and topology.png and .svg.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    folder : Path
+        New or empty, unless `force`.
+    force : bool
+        Overwrite what is there.
+
+    Raises
+    ------
+    OutputError
+        If the folder is in use or cannot be written.
+    """
+    from plots.style import save
+    from plots.topology import topology_figure
+
+    def fill(home: Path) -> None:
+        (home / "explain.json").write_text(explanation_json(explanation), encoding="utf-8")
+        cut = None if explanation.bounds is None else explanation.bounds.cut
+        figures = {
+            "timeline": timeline_picture(explanation.result),
+            "topology": topology_figure(explanation.result.topology, cut),
+        }
+        for name, figure in figures.items():
+            for form in ("png", "svg"):
+                save(figure, home / f"{name}.{form}")
+
+    return write_folder(folder, fill, force=force)

@@ -1,0 +1,108 @@
+"""An explanation as tables on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from simulator.engine.critical_path import AT_RANKS, PARTS
+from simulator.scenario.tables import NOTHING, new_table, number_text
+from topologies.clock import to_seconds
+from topologies.text import format_bandwidth, format_bytes, format_time
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from algorithms.bounds import Bounds
+    from simulator.scenario.explain import Explanation
+
+HOT_LINKS: Final = 10
+"""Links that the table names."""
+
+
+def explanation_tables(explanation: Explanation) -> Iterator[Table]:
+    """Where the time goes, the hottest links, the bounds, and what each parameter would gain."""
+    yield _parts_table(explanation)
+    if len(explanation.hottest):
+        yield _links_table(explanation)
+    if explanation.bounds is not None:
+        yield _bounds_table(explanation, explanation.bounds)
+    if explanation.gains:
+        yield _gains_table(explanation)
+
+
+def explanation_notes(explanation: Explanation) -> Iterator[str]:
+    """What there is to say beside the tables."""
+    time, bounds = explanation.result.timeline.time, explanation.bounds
+    if bounds is not None and bounds.best:
+        cut = "" if bounds.cut is None else f": {bounds.cut.text()}"
+        yield f"bound on bandwidth ({bounds.how}){cut}"
+    idle = explanation.idle[: 1 if explanation.result_is_one_rank else None]
+    if time and len(idle):
+        least, most = (f"{share / time:.1%}" for share in (int(idle.min()), int(idle.max())))
+        yield f"ranks are idle for {least}" + (f" to {most}" if least != most else "")
+
+
+def _parts_table(explanation: Explanation) -> Table:
+    """A row a part of the path, in all and by level."""
+    time, totals = explanation.path.time, explanation.path.totals()
+    levels = [name for name, parts in explanation.levels.items() if any(parts.values())]
+    named = levels if len(levels) > 1 else []
+    table = new_table("part", "time", "share", *(_at(level) for level in named), title="where the time goes")
+    for part in PARTS:
+        if totals[part]:
+            split = (explanation.levels[level][part] for level in named)
+            table.add_row(part, _time(totals[part]), f"{totals[part] / time:.1%}", *map(_time, split))
+    return table
+
+
+def _at(level: str) -> str:
+    return "at the ranks" if level == AT_RANKS else level
+
+
+def _time(time: int) -> str:
+    return format_time(to_seconds(time)) if time else NOTHING
+
+
+def _links_table(explanation: Explanation) -> Table:
+    """The busiest links."""
+    use, waits, topology = explanation.use, explanation.waits, explanation.result.topology
+    time, hottest = explanation.result.timeline.time, explanation.hottest
+    shown = hottest[:HOT_LINKS].tolist()
+    title = f"the hottest of {len(hottest)} links that carried something"
+    if explanation.result_is_one_rank:
+        title = "links around rank 0, which stands for all"
+    table = new_table("link", "level", "bytes", "rate", "busy", "longest queue", "longest wait", title=title)
+    for link in shown:
+        table.add_row(
+            topology.link_name(link),
+            topology.levels[topology.links.level[link]],
+            format_bytes(int(use.bytes[link])),
+            format_bandwidth(int(use.bytes[link]) / to_seconds(time)) if time else NOTHING,
+            f"{int(use.busy[link]) / time:.1%}" if time else NOTHING,
+            str(int(waits.queue[link])),
+            _time(int(waits.longest[link])),
+        )
+    return table
+
+
+def _bounds_table(explanation: Explanation, bounds: Bounds) -> Table:
+    """The bounds of the topology, and the textbook's."""
+    textbook = explanation.textbook
+    table = new_table("bound", "this topology", "textbook", title="what no algorithm can beat")
+    for name in ("latency", "bandwidth"):
+        book = NOTHING if textbook is None else format_time(getattr(textbook, name))
+        table.add_row(name, format_time(getattr(bounds, name)), book)
+    table.add_row("reduction", format_time(bounds.reduction), NOTHING)
+    if bounds.composed is not None:
+        table.add_row("best ReduceScatter + AllGather, no bound", format_time(bounds.composed), NOTHING)
+    table.add_row("time / best", number_text(explanation.gap, "{:.4g}"), NOTHING)
+    return table
+
+
+def _gains_table(explanation: Explanation) -> Table:
+    """What each parameter would gain."""
+    table = new_table("parameter", "time", "times as fast", title="with one parameter twice as good")
+    for gain in explanation.gains:
+        table.add_row(gain.parameter, format_time(to_seconds(gain.time)), f"{gain.factor:.4g}")
+    return table

@@ -1,0 +1,1 @@
+"""The two documents that this project began with, statement by statement, beside what collsim finds."""

@@ -1,0 +1,1 @@
+"""The first seed document, statement by statement: what it says, and what collsim computes."""

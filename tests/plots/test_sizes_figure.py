@@ -1,0 +1,82 @@
+"""Figures of time against size: what is on them, and that they are the same bytes on every run."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from plots.sizes import NAMED, Curve, Leader, sizes_figure
+from plots.style import save
+
+SIZES = [2**power for power in range(10, 31, 5)]
+
+
+def affine(name: str, fixed: float, per_byte: float) -> Curve:
+    return Curve(name, [fixed + per_byte * size for size in SIZES])
+
+
+FEW, SMALL = affine("few steps", 1e-6, 4e-11), affine("few bytes", 9e-6, 1e-11)
+FLOOR = [max(1e-6, 1e-11 * size) for size in SIZES]
+LEADERS = [Leader("few steps", SIZES[0]), Leader("few bytes", 266_667)]
+
+
+def texts(figure: Figure) -> list[str]:
+    return [t.get_text() for t in (*figure.texts, *(t for a in figure.axes for t in a.texts))]
+
+
+def test_a_line_for_each_over_a_shaded_floor() -> None:
+    figure = sizes_figure(SIZES, [FEW, SMALL], FLOOR, LEADERS, title="allreduce", subtitle="a scenario")
+    axes = figure.axes[0]
+    named = {str(line.get_label()): line for line in axes.lines}
+    assert list(named["few steps"].get_xdata()) == SIZES
+    assert list(named["few bytes"].get_ydata()) == SMALL.seconds
+    (shaded,) = axes.collections
+    top = {x: y for x, y in shaded.get_paths()[0].vertices.tolist() if y > 1e-7}
+    assert [top[size] for size in SIZES] == pytest.approx(FLOOR)
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert {"allreduce", "a scenario", "few steps", "few bytes"} <= set(texts(figure))
+
+
+def test_winners_are_marked_along_the_foot_up_to_the_crossover() -> None:
+    figure = sizes_figure(SIZES, [FEW, SMALL], FLOOR, LEADERS)
+    foot = figure.axes[1]
+    low, high = figure.axes[0].get_xlim()
+    spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in foot.patches]
+    assert spans == [pytest.approx((low, 266_667)), pytest.approx((266_667, high))]
+    lines = {str(line.get_label()): line.get_color() for line in figure.axes[0].lines}
+    assert [patch.get_facecolor() for patch in foot.patches] != []
+    assert lines["few steps"] != lines["few bytes"]
+
+
+def test_of_many_the_winners_and_the_fastest_are_named() -> None:
+    many = [affine(f"slow {i}", 1e-5, 1e-10 + i * 1e-11) for i in range(20)]
+    figure = sizes_figure(SIZES, [*many, FEW, SMALL], FLOOR, LEADERS)
+    shown = [text for text in texts(figure) if text.startswith(("slow", "few"))]
+    # both winners are named twice: at their lines and along the foot
+    assert len(set(shown)) == NAMED
+    assert {"few steps", "few bytes", "slow 0", "slow 7"} <= set(shown)
+    assert "grey: 12 more" in texts(figure)
+    heights = sorted(text.get_position()[1] for text in figure.texts if text.get_text() in shown)
+    assert all(above - below > 0.03 for below, above in pairwise(heights))
+    assert heights[-1] < 1
+
+
+def test_what_takes_no_time_or_has_no_size_is_left_out() -> None:
+    nothing = sizes_figure([0, 1024], [Curve("ring", [0.0, 0.0])], [0.0, 0.0], [Leader("ring", 0)])
+    assert "all of it takes no time, or no size" in texts(nothing)
+    some = sizes_figure(
+        [0, 1024, 2048], [Curve("ring", [1e-6, None, 2e-6])], [0.0, None, 1e-6], [Leader("ring", 0)]
+    )
+    (line,) = some.axes[0].lines
+    assert list(line.get_xdata()) == [2048]
+
+
+def test_the_same_bytes_on_every_run(tmp_path: Path) -> None:
+    for suffix in ("svg", "png"):
+        files = [tmp_path / f"{i}.{suffix}" for i in range(2)]
+        for file in files:
+            save(sizes_figure(SIZES, [FEW, SMALL], FLOOR, LEADERS, title="$x$"), file)
+        assert files[0].read_bytes() == files[1].read_bytes()
