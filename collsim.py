@@ -21,6 +21,7 @@ from algorithms import (
     Bounds,
     Collective,
     Counts,
+    Cut,
     Lists,
     Platform,
     Ranges,
@@ -47,6 +48,7 @@ from algorithms import (
     together,
     trace,
 )
+from simulator.engine.critical_path import CriticalPath, critical_path
 from simulator.engine.engines import run_plan, simulate
 from simulator.engine.errors import PlanError
 from simulator.engine.jobs import Job
@@ -63,7 +65,9 @@ from simulator.llm.plan import CONVENTIONS, Batch, Convention, MemoryPlan, Paral
 from simulator.llm.traffic import Traffic, traffic
 from simulator.llm.traffic_plan import TrafficPlan
 from simulator.scenario.check import check
+from simulator.scenario.compare import Comparison, compare
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
+from simulator.scenario.explain import Explanation, explain
 from simulator.scenario.load import load, loads
 from simulator.scenario.models import Scenario
 from simulator.scenario.plan_load import load_plan, loads_plan
@@ -71,6 +75,9 @@ from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
 from simulator.scenario.result import as_json
 from simulator.scenario.run import Result, build_topology, run
+from simulator.scenario.search_run import SearchResult, work_out_search
+from simulator.scenario.serve_run import ServeResult, work_out_serve
+from simulator.scenario.step_run import StepResult, work_out_step
 from simulator.scenario.together_load import load_together, loads_together
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult
@@ -121,11 +128,15 @@ __all__ = [
     "Bounds",
     "Collective",
     "CollsimError",
+    "Comparison",
     "Convention",
     "Counts",
+    "CriticalPath",
     "CustomLink",
     "CustomNodes",
+    "Cut",
     "Experts",
+    "Explanation",
     "Hardware",
     "Job",
     "LatentAttention",
@@ -154,8 +165,11 @@ __all__ = [
     "ScenarioErrors",
     "Schedule",
     "ScheduleError",
+    "SearchResult",
+    "ServeResult",
     "Shared",
     "StaticRoute",
+    "StepResult",
     "Tier",
     "Timeline",
     "Together",
@@ -172,12 +186,15 @@ __all__ = [
     "build_topology",
     "check",
     "closed_form",
+    "compare",
     "congestion_factor",
     "count",
+    "critical_path",
     "crossbar",
     "custom",
     "dragonfly",
     "dual",
+    "explain",
     "fat_tree",
     "fold",
     "full_mesh",
@@ -224,6 +241,9 @@ __all__ = [
     "traffic",
     "transformer",
     "work_out",
+    "work_out_search",
+    "work_out_serve",
+    "work_out_step",
 ]
 
 _FIGURES = frozenset({"Marker", "save", "timeline_figure", "together_figure", "topology_figure"})

@@ -12,7 +12,7 @@ from algorithms.collective import KINDS, make_collective
 from algorithms.cut_search import pipes, spread_from, spread_to
 from algorithms.cuts import Cut, cut_side, cut_time, named_cut
 from algorithms.group_cuts import Found, by_groups
-from topologies.alike import is_well_knit, moved_by, twins
+from topologies.alike import is_maximally_connected, moved_by, twins
 from topologies.loops import WORTH_LOADING, numba_is_here
 from topologies.ways import SMALL
 
@@ -124,7 +124,7 @@ class _Search:
         kind = KINDS[self.collective.kind]
         if kind.source == kind.target == "each":
             return self._exchanged(groups)
-        if is_well_knit(self.topology):
+        if is_maximally_connected(self.topology):
             # no cut takes longer than that of a rank, whoever takes part
             allreduce = kind.source == kind.target
             return _Best(groups, EXACT, groups.seconds if allreduce else None)

@@ -21,10 +21,13 @@ from typing import TypeVar
 import numpy as np
 from naive import naive_ring_reduce_scatter
 
+from algorithms.bounds import lower_bounds
+from algorithms.collective import make_collective
 from algorithms.proof import prove
 from algorithms.registry import build
 from algorithms.schedule import Schedule
 from simulator.engine.compiled import run_compiled, run_events, run_in_order
+from simulator.engine.critical_path import critical_path
 from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction
 from simulator.engine.plan import Plan
@@ -85,6 +88,8 @@ def main() -> None:
         proving,
         routing,
         flows,
+        bounds,
+        critical_paths,
         whole_runs,
     ):
         for figure in figures():
@@ -230,6 +235,45 @@ def flows(times: int = 3) -> Iterator[Figure]:
         task = partial(flow_routes, place, Routing(kind), (), src, dst, zero, zero)
         seconds = median(_timed(task)[0] for _ in range(times))
         yield Figure(f"1024 hosts of a fat tree, 1 M flows, {kind}: routes", seconds, "s", le, 2)
+
+
+def bounds(times: int = 3) -> Iterator[Figure]:
+    """CPU seconds of exact lower bounds, compiled loops warm."""
+    cases: tuple[tuple[str, str, Topology, float], ...] = (
+        ("AllGather of a torus 8x8", "allgather", torus([8, 8], BANDWIDTH), 2),
+        ("AllGather of a fat tree of 1024", "allgather", fat_tree(16, BANDWIDTH), 30),
+        ("All-to-All of a torus 8x8", "all_to_all", torus([8, 8], BANDWIDTH), 5),
+        ("All-to-All of a mesh 8x8, linear program", "all_to_all", mesh([8, 8], BANDWIDTH), 5),
+    )
+    for title, kind, topology, target in cases:
+        collective = make_collective(kind, topology.ranks, topology.ranks * 10**6)
+        find = partial(lower_bounds, collective, topology, model="cut_through", effort="full")
+        find()
+        yield Figure(f"bound: {title}, CPU", median(_timed(find)[0] for _ in range(times)), "s", le, target)
+
+
+def critical_paths(times: int = 5) -> Iterator[Figure]:
+    """Finding the critical path, against what ran before it, in turns."""
+    cases: tuple[tuple[str, Schedule, Topology], ...] = (
+        ("ring AllReduce N = 1024", build("ring", "allreduce", 1024, 2**30), ring(1024, BANDWIDTH, LATENCY)),
+        (
+            "All-to-All on a ring of 256",
+            build("direct", "all_to_all", 256, 2**26),
+            ring(256, BANDWIDTH, LATENCY),
+        ),
+    )
+    for title, schedule, topology in cases:
+        plan = lower(schedule, topology)
+        timeline = run_compiled(plan)
+        critical_path(timeline, topology)
+        tasks = (
+            partial(critical_path, timeline, topology),
+            partial(lower, schedule, topology),
+            partial(run_compiled, plan),
+        )
+        seconds = [[_timed(task)[0] for task in tasks] for _ in range(times)]
+        ratios = [path / (planned + ran) for path, planned, ran in seconds]
+        yield Figure(f"critical path of {title}, of plan + engine", median(ratios), "times", le, 0.2)
 
 
 def whole_runs(times: int = 3) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""What a person types: `collsim run`, `check`, `explain`, `topology`, `algorithms`, `llm`.
+"""What a person types: `collsim run`, `check`, `explain`, `compare`, `diff`, `topology`, and more.
 
 Exit codes: 0 fine, 1 an expectation or a proof failed, 2 the input is wrong, 130 interrupted.
 What is slow to import is imported by the command that needs it.
@@ -19,6 +19,7 @@ from simulator.commands.compare import compare
 from simulator.commands.diff import diff
 from simulator.commands.explain import explain
 from simulator.commands.llm import llm
+from simulator.commands.llm_search import search
 from simulator.commands.llm_serve import serve
 from simulator.commands.llm_step import step
 from simulator.commands.run import run
@@ -39,6 +40,7 @@ for command in (run, check, explain, compare, diff, topology, algorithms, llm):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)
+llm.add_command(search)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

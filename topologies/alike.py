@@ -48,7 +48,7 @@ def moved_by(topology: Topology) -> Translations | None:
     return group
 
 
-def is_well_knit(topology: Topology) -> bool:
+def is_maximally_connected(topology: Topology) -> bool:
     """Whether no nodes can be cut off by fewer links than leave one rank, by what is known of such graphs.
 
     Where all links are alike and the ranks all look the same (Mader 1971; Hamidoune 1981 for links
@@ -57,8 +57,8 @@ def is_well_knit(topology: Topology) -> bool:
     Examples
     --------
     >>> from topologies import mesh, torus
-    >>> is_well_knit(torus([4, 4], bandwidth=64e9)), is_well_knit(mesh([4, 4], bandwidth=64e9))
-    (True, False)
+    >>> [is_maximally_connected(shape([4, 4], bandwidth=64e9)) for shape in (torus, mesh)]
+    [True, False]
     """
     links = topology.links
     if not len(links) or links.bandwidth.min() < links.bandwidth.max():

@@ -83,7 +83,7 @@ def min_cut(
     >>> value, inside.tolist()
     (3, [True, True, False])
     """
-    measure, press = fast(_measure, turns), fast(_press, turns)
+    measure, press = fast(_relabel_all, turns), fast(_discharge, turns)
     left = np.zeros(len(network.head), dtype=np.int64)
     left[network.forth] = forth
     left[network.twin[network.forth]] = back
@@ -94,7 +94,7 @@ def min_cut(
     left[own] = 0
     zeros = np.zeros(network.nodes + 1, dtype=np.int64)
     columns = (network.first, network.head, network.twin, left, excess, *(zeros.copy() for _ in range(5)))
-    if measure is _measure:
+    if measure is _relabel_all:
         first, head, twin, rest, full, *scratch = (column.tolist() for column in columns)
     else:
         first, head, twin, rest, full, *scratch = columns
@@ -107,7 +107,7 @@ def min_cut(
     return int(full[sink]), np.array(label[: network.nodes]) == network.nodes
 
 
-def _measure(
+def _relabel_all(
     first: Column, head: Column, twin: Column, left: Column, sink: int, label: Column, queue: Column
 ) -> None:
     """Label every node with its arcs to the sink, of those with room, or with the nodes where none lead."""
@@ -128,7 +128,7 @@ def _measure(
                 seen += 1
 
 
-def _press(
+def _discharge(
     first: Column,
     head: Column,
     twin: Column,

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from simulator.commands.shared import FAILED, allow_code, console, known, load_one, memory_limit, progress
+from simulator.commands.shared import (
+    FAILED,
+    allow_code,
+    console,
+    known,
+    load_one,
+    memory_limit,
+    progress,
+    warn,
+)
 
 if TYPE_CHECKING:
     from simulator.scenario.compare import Comparison
@@ -129,8 +138,7 @@ def compare(
             allow_code=allow_code,
             memory_limit=memory_limit,
         )
-    for warning in comparison.warnings:
-        click.echo(f"{scenario.source.file}: warning: {warning}", err=True)
+    warn(scenario.source.file, comparison.warnings)
     if out is not None:
         write_comparison(comparison, out, force=force)
     if as_json_text or as_csv:

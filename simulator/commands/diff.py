@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.commands.shared import allow_code, console, load_one, memory_limit, run_one
+from simulator.commands.shared import allow_code, console, load_one, memory_limit, run_one, warn
 
 if TYPE_CHECKING:
     from simulator.scenario.diff_sides import Side
@@ -49,4 +49,5 @@ def _side(path: Path, memory_limit: int | None, allow_code: bool) -> Side:
     if file is not None:
         return read_side(file)
     result = run_one(load_one(path), allow_code=allow_code, memory_limit=memory_limit)
+    warn(result.scenario.source.file, result.warnings)
     return side_of(str(path), result)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.commands.shared import allow_code, console, load_one, memory_limit, progress, run_one
+from simulator.commands.shared import allow_code, console, load_one, memory_limit, progress, run_one, warn
 
 if TYPE_CHECKING:
     from simulator.scenario.explain import Explanation
@@ -43,8 +43,7 @@ def explain(
         check_folder(out.resolve(), force=force)
     scenario = load_one(file)
     result = run_one(scenario, allow_code=allow_code, memory_limit=memory_limit)
-    for warning in result.warnings:
-        click.echo(f"{result.scenario.source.file}: warning: {warning}", err=True)
+    warn(scenario.source.file, result.warnings)
     with progress(scenario.name) as report:
         found = explained(result, report and (lambda done, total: report("run again", done, total)))
     if out is not None:

@@ -142,6 +142,52 @@ def traffic(file: Path, form: str | None, as_json: bool) -> None:
         click.echo(traffic_verdict(result))
 
 
+@llm.command("vendor-allreduce")
+@click.option(
+    "--ranks", type=click.IntRange(1, 256), default=8, show_default=True, help="Chips, an even number or one."
+)
+@click.option(
+    "--sizes",
+    default="64KiB..64MiB",
+    show_default=True,
+    help="M: a range, by doubling, or a list as 1MiB,16MiB.",
+)
+@click.option(
+    "--element", type=click.IntRange(1, 16), default=2, show_default=True, help="Bytes of an element."
+)
+@click.option(
+    "--variant",
+    type=click.Choice(["tpu.json", "newer"]),
+    multiple=True,
+    help="A version of the planner; both where it does not say.",
+)
+@with_forms
+def vendor_allreduce(
+    ranks: int, sizes: str, element: int, variant: tuple[str, ...], form: str | None, as_json: bool
+) -> None:
+    """Price an AllReduce of SG2260 chips as SOPHGO's planner does.
+
+    Beside its formula stands the same simulated on two rings whose chips are paired: a message goes through
+    memory, link and sum one after the other, as the formula adds them up; then all of them at once.
+    """
+    from simulator.llm.errors import ModelError
+    from simulator.scenario.errors import UnitError
+    from simulator.scenario.size_range import parse_sizes
+    from simulator.scenario.vendor_tables import vendor_json, vendor_rows, vendor_sheets
+
+    form = chosen(form, as_json)
+    try:
+        rows = vendor_rows(tuple(dict.fromkeys(variant)), ranks, parse_sizes(sizes), element)
+    except UnitError as error:
+        raise click.BadParameter(str(error), param_hint="--sizes") from None
+    except ModelError as error:
+        raise click.BadParameter(error.message, param_hint="--ranks") from None
+    if form == "json":
+        click.echo(vendor_json(rows), nl=False)
+    else:
+        print_sheets(vendor_sheets(rows), form)
+
+
 def laid_out(file: Path) -> PlanScenario:
     """The plan of a file, held against its topology; nothing of it is counted."""
     from simulator.scenario.plan_load import load_plan

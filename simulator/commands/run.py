@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.commands.shared import allow_code, console, load_all, memory_limit, run_one
+from simulator.commands.shared import allow_code, console, load_all, memory_limit, run_one, warn
 
 if TYPE_CHECKING:
     from simulator.scenario.run import Result
@@ -49,8 +49,7 @@ def run(
     )
     results = [run(scenario) for scenario in load_all(files)]
     for result in results:
-        for warning in result.warnings:
-            click.echo(f"{result.scenario.source.file}: warning: {warning}", err=True)
+        warn(result.scenario.source.file, result.warnings)
     if out is not None:
         write_results(results, out, force=force)
     if as_json_text:

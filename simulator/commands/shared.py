@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -118,6 +118,12 @@ def run_one(
         return run_any(
             scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
         )
+
+
+def warn(file: str, warnings: Iterable[str]) -> None:
+    """Print on standard error what a person should know about a file's scenario."""
+    for warning in warnings:
+        click.echo(f"{file}: warning: {warning}", err=True)
 
 
 def console() -> Console:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -130,7 +130,7 @@ def parts_by_level(path: CriticalPath, timeline: Timeline, topology: Topology) -
     return dict(zip(names, path.by_resource(group, len(names)), strict=True))
 
 
-Moment = tuple[int, bool]
+Moment: TypeAlias = tuple[int, bool]
 """A hop's release, or its grant."""
 
 

@@ -53,7 +53,8 @@ class Resources:
     ----------
     kind : ndarray of uint8, shape (resources,)
         LINK, REDUCER, START (what keeps a rank that begins late), PROCESSOR, SEND_PORT,
-        RECEIVE_PORT or STAGE (what moves between memory and a port).
+        RECEIVE_PORT, COMPUTE or STREAM (what tasks hold), or STAGE (what moves between memory and a
+        port).
     which : ndarray of int32
         Number of the link, or of the topology's rank.
     latency : ndarray of int64

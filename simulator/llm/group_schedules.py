@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from topologies.topology import Topology
 
 
-def group_schedule(name: str, kind: str, ranks: int, size: int, dims: tuple[int, ...] = ()) -> Schedule:
+def group_schedule(
+    name: str, kind: str, ranks: int, size: int, dims: tuple[int, ...] = (), skew: float = 1.0
+) -> Schedule:
     """Schedule of a collective among the ranks of a group.
 
     Parameters
@@ -29,20 +32,36 @@ def group_schedule(name: str, kind: str, ranks: int, size: int, dims: tuple[int,
         N, and M in bytes.
     dims : tuple of int
         What `hierarchical` goes along; empty for others.
+    skew : float
+        Of an All-to-All, how many times the mean rank 0 is sent, as `skewed` has it.
 
     Raises
     ------
     ModelError
         If the algorithm cannot do it, or needs switches that reduce.
     """
+    options: dict[str, Any] = {"dims": dims} if dims else {}
+    if kind == "all_to_all" and skew > 1 and ranks > 1:
+        options["sizes"] = [skewed(size, ranks, skew)] * ranks
     try:
-        schedule = build(name, kind, ranks, size, **({"dims": dims} if dims else {}))
+        schedule = build(name, kind, ranks, size, **options)
     except ScheduleError as error:
         message = f"{name} {primitive_of(kind).name} on {ranks} ranks: {error.message}"
         raise ModelError(message, ("traffic", "algorithms", kind)) from None
     if schedule.switches:
         raise ModelError(f"{name} needs switches that reduce", ("traffic", "algorithms", kind))
     return schedule
+
+
+def skewed(size: int, ranks: int, skew: float) -> list[int]:
+    """Bytes that a rank sends to each rank, where the first gets `skew` times the mean, at most all.
+
+    >>> skewed(800, 4, 2), skewed(800, 4, 9), skewed(10, 3, 1.5)
+    ([400, 134, 133, 133], [800, 0, 0, 0], [5, 3, 2])
+    """
+    most = min(size, round(Fraction(skew) * size / ranks))
+    each, more = divmod(size - most, ranks - 1)
+    return [most, *(each + (other < more) for other in range(ranks - 1))]
 
 
 def dims_of(topology: Topology, members: NDArray[np.int64]) -> tuple[int, ...]:

@@ -29,6 +29,8 @@ class Weight:
         Into how many at most: past that many ranks, several hold the same piece.
     copies : int
         How many experts have such a weight.
+    is_matrix : bool
+        Whether it multiplies: no bias, no scale of a norm.
     """
 
     name: str
@@ -38,11 +40,7 @@ class Weight:
     cut: Literal["outputs", "inputs", "none"] = "none"
     pieces: int = 1
     copies: int = 1
-
-    @property
-    def is_matrix(self) -> bool:
-        """Whether it multiplies: no bias, no scale of a norm."""
-        return self.inputs > 1
+    is_matrix: bool = True
 
     @property
     def size(self) -> int:
@@ -53,8 +51,12 @@ class Weight:
 def norm_weights(model: Model, name: str, width: int = 0) -> tuple[Weight, ...]:
     """The scale of a norm, and its shift where it has one."""
     size = width or model.hidden
-    scale = Weight(name, "norms", 1, size)
-    return (scale,) if model.norm == "rms" else (scale, Weight(f"{name} shift", "norms", 1, size))
+    scale = Weight(name, "norms", 1, size, is_matrix=False)
+    return (
+        (scale,)
+        if model.norm == "rms"
+        else (scale, Weight(f"{name} shift", "norms", 1, size, is_matrix=False))
+    )
 
 
 def attention_weights(model: Model) -> Iterator[Weight]:
@@ -65,10 +67,10 @@ def attention_weights(model: Model) -> Iterator[Weight]:
     for name, width, pieces in widths:
         yield Weight(name, "attention", model.hidden, width, "outputs", pieces)
         if model.biases != "none":
-            yield Weight(f"{name} bias", "attention", 1, width, "outputs", pieces)
+            yield Weight(f"{name} bias", "attention", 1, width, "outputs", pieces, is_matrix=False)
     yield Weight("attention output", "attention", queries, model.hidden, "inputs", heads)
     if model.biases == "all":
-        yield Weight("attention output bias", "attention", 1, model.hidden)
+        yield Weight("attention output bias", "attention", 1, model.hidden, is_matrix=False)
 
 
 def latent_weights(model: Model, latent: LatentAttention) -> Iterator[Weight]:
@@ -91,10 +93,10 @@ def mlp_weights(model: Model, ffn: int, part: Part, copies: int = 1) -> Iterator
     for name in ("gate", "up") if model.gated else ("up",):
         yield Weight(name, part, model.hidden, ffn, "outputs", ffn, copies)
         if model.biases == "all":
-            yield Weight(f"{name} bias", part, 1, ffn, "outputs", ffn, copies)
+            yield Weight(f"{name} bias", part, 1, ffn, "outputs", ffn, copies, is_matrix=False)
     yield Weight("down", part, ffn, model.hidden, "inputs", ffn, copies)
     if model.biases == "all":
-        yield Weight("down bias", part, 1, model.hidden, copies=copies)
+        yield Weight("down bias", part, 1, model.hidden, copies=copies, is_matrix=False)
 
 
 def expert_weights(model: Model, experts: Experts) -> Iterator[Weight]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.scenario.crossings import leaders
-from simulator.scenario.output import write_folder
+from simulator.scenario.output import save_figures, write_folder
 from simulator.scenario.result_parts import bounds_object
 from topologies.clock import exact_seconds, to_seconds
 
@@ -136,15 +136,12 @@ def write_comparison(comparison: Comparison, folder: Path, *, force: bool = Fals
     OutputError
         If the folder is in use or cannot be written.
     """
-    from plots.style import save
-
     figure = comparison_figure(comparison)
 
     def fill(target: Path) -> None:
         (target / "compare.json").write_text(comparison_json(comparison), encoding="utf-8")
         (target / "compare.csv").write_text(comparison_csv(comparison), encoding="utf-8")
-        save(figure, target / "compare.png")
-        save(figure, target / "compare.svg")
+        save_figures({"compare": figure}, target)
 
     return write_folder(folder, fill, force=force)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from simulator.scenario.crossings import leaders
-from simulator.scenario.tables import NOTHING, new_table, number_text
+from simulator.scenario.tables import NOTHING, ROOMY, new_table, number_text
 from topologies.clock import to_seconds
 from topologies.text import format_bytes, format_time
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from simulator.scenario.compare import Comparison, Contender
     from simulator.scenario.crossings import Winners
-
-ROOMY: Final = 120
-"""Columns of a terminal from which on a row holds everything."""
 
 DIGITS: Final = 4
 

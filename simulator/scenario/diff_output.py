@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from simulator.scenario.diff_sentence import sentence
 from simulator.scenario.tables import NOTHING, new_table
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simulator.scenario.diff import Difference, Pair
     from simulator.scenario.diff_sides import Side
 
-BOUNDS = ("latency", "bandwidth", "reduction", "best")
+BOUNDS: Final = ("latency", "bandwidth", "reduction", "best")
 
 
 def difference_json(found: Difference) -> str:

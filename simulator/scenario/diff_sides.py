@@ -8,9 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.engine.analysis import use_of
 from simulator.engine.critical_path import PARTS
-from simulator.engine.plan import carried_bytes
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
 from simulator.scenario.load import read_text
 from simulator.scenario.result import as_object
@@ -72,14 +70,10 @@ def side_of(label: str, result: Result | TogetherResult) -> Side:
     found = as_object(result)
     every_link = not isinstance(result, Result) or result.symmetry is None
     if every_link:
-        if isinstance(result, Result):
-            carried = carried_bytes(result.timeline.plan, result.schedule)
-        else:
-            carried = result.together.carried
         topology = result.topology
         ends = zip(topology.links.src.tolist(), topology.links.dst.tolist(), strict=True)
         named = [(topology.nodes[src], topology.nodes[dst], i) for i, (src, dst) in enumerate(ends)]
-        found["links"] = links_object(topology, use_of(result.timeline, carried), named)
+        found["links"] = links_object(topology, result.link_use, named)
     # as it would be read from a file
     return Side(label, json.loads(json.dumps(found)), result.scenario, every_link)
 

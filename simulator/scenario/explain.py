@@ -117,8 +117,9 @@ class Explanation:
         single = [gain for gain in self.gains if gain.factor >= WORTH_NAMING]
         if not single:
             return "no parameter alone would help by much"
-        best = max(single, key=lambda gain: (gain.factor, gain.parameter.count(" of ")))
-        verb = "halving" if best.parameter in HALVED else "doubling"
+        # of equal ones the last: a level rather than all of them
+        best = max(reversed(single), key=lambda gain: gain.factor)
+        verb = "halving" if best.halved else "doubling"
         return f"{verb} {best.parameter} would make it {best.factor:.3g} times as fast"
 
     def _what_is_left(self) -> str:
@@ -134,10 +135,6 @@ class Explanation:
         if self.bounds is None or self.bounds.binds != "bandwidth" or self.bounds.cut is None:
             return ""
         return f": {self.bounds.cut.text()}"
-
-
-HALVED: Final = ("alpha", "overhead of ranks")
-"""Parameters of which less is better."""
 
 
 def explain(result: Result | TogetherResult, report: Callable[[int, int], None] | None = None) -> Explanation:

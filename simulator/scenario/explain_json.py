@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from simulator.engine.critical_path import PARTS
+from simulator.engine.plan import NO_TRANSFER
 from simulator.scenario.result import resource_name
 from simulator.scenario.result_parts import bounds_object, number, parts_object
 from topologies.clock import to_seconds
@@ -50,14 +51,13 @@ def explanation_object(explanation: Explanation) -> dict[str, Any]:
 
 def _segments(explanation: Explanation) -> list[dict[str, Any]]:
     result, path = explanation.result, explanation.path
-    resources, transfer = result.timeline.plan.resources, result.timeline.plan.transfer.tolist()
-    columns = (path.operation, path.resource, path.part, path.begin, path.end)
+    plan = result.timeline.plan
+    resources, transfers = plan.resources, plan.transfer[path.operation]
+    columns = (path.operation, transfers, path.resource, path.part, path.begin, path.end)
     return [
         {
             "operation": operation,
-            "transfer": transfer
-            if (transfer := int(result.timeline.plan.transfer[operation])) >= 0
-            else None,
+            "transfer": None if transfer == NO_TRANSFER else transfer,
             "resource": resource_name(
                 result.topology, int(resources.kind[resource]), int(resources.which[resource])
             ),
@@ -65,7 +65,9 @@ def _segments(explanation: Explanation) -> list[dict[str, Any]]:
             "begin": to_seconds(begin),
             "end": to_seconds(end),
         }
-        for operation, resource, part, begin, end in zip(*(c.tolist() for c in columns), strict=True)
+        for operation, transfer, resource, part, begin, end in zip(
+            *(c.tolist() for c in columns), strict=True
+        )
     ]
 
 

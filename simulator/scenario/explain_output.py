@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.scenario.explain_json import explanation_json
-from simulator.scenario.output import timeline_picture, write_folder
+from simulator.scenario.output import save_figures, timeline_picture, write_folder
 
 if TYPE_CHECKING:
     from simulator.scenario.explain import Explanation
@@ -28,7 +28,6 @@ def write_explanation(explanation: Explanation, folder: Path, *, force: bool = F
     OutputError
         If the folder is in use or cannot be written.
     """
-    from plots.style import save
     from plots.topology import topology_figure
 
     def fill(home: Path) -> None:
@@ -38,8 +37,6 @@ def write_explanation(explanation: Explanation, folder: Path, *, force: bool = F
             "timeline": timeline_picture(explanation.result),
             "topology": topology_figure(explanation.result.topology, cut),
         }
-        for name, figure in figures.items():
-            for form in ("png", "svg"):
-                save(figure, home / f"{name}.{form}")
+        save_figures(figures, home)
 
     return write_folder(folder, fill, force=force)

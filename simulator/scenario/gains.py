@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from topologies.topology import Topology
 if TYPE_CHECKING:
     from simulator.engine.network import Network, Reduction
     from simulator.scenario.together_result import TogetherResult
+
+
+HALVED: Final = ("alpha", "overhead of ranks")
+"""Parameters of which less is better."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +56,11 @@ class Gain:
     parameter: str
     time: int
     before: int
+
+    @property
+    def halved(self) -> bool:
+        """Whether less of it is better."""
+        return self.parameter in HALVED
 
     @property
     def factor(self) -> float:

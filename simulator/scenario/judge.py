@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from algorithms.cuts import Cut
     from algorithms.rounds import Platform
     from algorithms.schedule import Schedule
+    from simulator.engine.network import Network
     from simulator.engine.timeline import Timeline
     from simulator.scenario.models import CollectiveChoice, Scenario
     from simulator.scenario.together_models import TogetherScenario
@@ -107,7 +108,12 @@ def cautions(scenario: Scenario | TogetherScenario, topology: Topology, timeline
     """What a person should know about a scenario that ran."""
     if timeline.engine == "simpy" and wants_compiled(timeline.plan, scenario.engine):
         yield "numba is not installed, so that the plan ran on SimPy: the same times, but slower"
-    if scenario.network.model == "store_and_forward" and len(topology.nodes) > topology.ranks:
+    yield from switch_cautions(scenario.network, topology)
+
+
+def switch_cautions(network: Network, topology: Topology) -> Iterator[str]:
+    """What a person should know about switches under the model of the network."""
+    if network.model == "store_and_forward" and len(topology.nodes) > topology.ranks:
         yield (
             "under store_and_forward every switch on the way stores the whole message before it sends it on, "
             "so that a crossbar costs double; switches as they are built work under cut_through"

@@ -13,7 +13,7 @@ FileKind = Literal["collective", "together", "plan"]
 
 PLAN_KEYS: Final = (
     *("model", "parallel", "batch", "memory", "traffic", "hardware"),
-    *("efficiency", "work", "overlap", "serve"),
+    *("efficiency", "work", "overlap", "serve", "search"),
 )
 """Keys that only a plan has; a collective's file has a `collective`."""
 

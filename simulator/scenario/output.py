@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -127,8 +127,6 @@ def _slug(name: str) -> str:
 
 
 def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
-    from plots.style import save
-
     (folder / "result.json").write_text(as_json([result]), encoding="utf-8")
     if isinstance(result, Result):
         header, rows = HEADER, timeline_rows(result)
@@ -140,9 +138,16 @@ def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
-    figure = timeline_picture(result)
-    save(figure, folder / "timeline.png")
-    save(figure, folder / "timeline.svg")
+    save_figures({"timeline": timeline_picture(result)}, folder)
+
+
+def save_figures(figures: Mapping[str, Figure], folder: Path) -> None:
+    """Write each figure under its name, as PNG and as SVG."""
+    from plots.style import save
+
+    for name, figure in figures.items():
+        for form in ("png", "svg"):
+            save(figure, folder / f"{name}.{form}")
 
 
 def timeline_picture(result: Result | TogetherResult) -> Figure:

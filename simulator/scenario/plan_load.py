@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -89,7 +90,7 @@ def read_plan(source: Source, refused: tuple[ScenarioError, ...]) -> PlanScenari
     refuse_other(source, "plan")
     source, unfit = with_preset(source)
     source, unknown = with_parts(source)
-    errors = [*refused, *unfit, *unknown]
+    errors = [*refused, *unfit, *unknown, *_unplaced(source)]
     values: dict[str, Any] = {}
     try:
         validator = _validator(known_topology(source), _known(source, "model"), _known(source, "hardware"))
@@ -102,6 +103,16 @@ def read_plan(source: Source, refused: tuple[ScenarioError, ...]) -> PlanScenari
     scenario = _with_capacity(PlanScenario(**{"name": stem or "scenario", **values}, source=source))
     _refuse_misfits(scenario)
     return scenario
+
+
+def _unplaced(source: Source) -> Iterator[ScenarioError]:
+    """A placement: the plan itself says which rank does what."""
+    at = ("network", "placement")
+    if source.find(at) is not None:
+        message = (
+            'network.placement: does not go with a plan, whose "parallel.order" says which rank is which'
+        )
+        yield source.error(message, at, key=True)
 
 
 def _with_capacity(scenario: PlanScenario) -> PlanScenario:

@@ -6,14 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from simulator.engine.network import Network, Reduction
 from simulator.llm.hardware import Hardware
 from simulator.llm.memory import PARTS
 from simulator.llm.model import Model
 from simulator.llm.plan import CONVENTIONS, Batch, Convention, MemoryPlan, Parallel
+from simulator.llm.search.space import Space
+from simulator.llm.serve_plan import ServePlan
+from simulator.llm.step.kernels import WorkPlan
+from simulator.llm.step.overlap import Overlap
+from simulator.llm.step.roofline import Efficiency
 from simulator.llm.traffic_plan import TrafficPlan
 from simulator.scenario.fields import Short, Words
-from simulator.scenario.models import TopologyChoice, check_tolerance
+from simulator.scenario.models import ExpectedTime, TopologyChoice, check_tolerance
 from simulator.scenario.source import Source
+from topologies.errors import CollsimError
 from topologies.quantities import Bytes, Ratio, Whole
 
 
@@ -26,6 +33,20 @@ class ExpectedBytes:
     abs: Bytes | None = None
 
     def __post_init__(self) -> None:
+        check_tolerance(self.rel, self.abs)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedNumber:
+    """A number and how far from it is still right; to 1e-9 relative where neither is given."""
+
+    value: float
+    rel: float | None = None
+    abs: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.value >= 0:
+            raise CollsimError(f"must be zero or more, found {self.value:g}", ("value",))
         check_tolerance(self.rel, self.abs)
 
 
@@ -48,6 +69,18 @@ class ExpectPlan:
         the KV cache; a part of a byte counts as one.
     sent_max, sent_total : ExpectedBytes, optional
         In a step: by a rank of the stage that sends most, and by all ranks.
+    step_time : ExpectedTime, optional
+        Of a simulated step.
+    mfu, hfu, tokens_per_second : ExpectedNumber, optional
+        Of it.
+    bubble, bubble_share : ExpectedNumber, optional
+        Of its passes: idle over ideal compute time, and over the whole time.
+    ideal_bubble, ideal_bubble_share : ExpectedNumber, optional
+        The same where no communication takes time.
+    ttft, tpot : ExpectedTime, optional
+        Of `batch.global` requests that are served.
+    largest_batch, batch_in_memory : int, optional
+        Requests that meet the targets, and that memory has room for.
     """
 
     fits: bool | None = None
@@ -60,6 +93,18 @@ class ExpectPlan:
     cache_max: Annotated[ExpectedBytes, Short("value")] | None = None
     sent_max: Annotated[ExpectedBytes, Short("value")] | None = None
     sent_total: Annotated[ExpectedBytes, Short("value")] | None = None
+    step_time: Annotated[ExpectedTime, Short("value")] | None = None
+    mfu: Annotated[ExpectedNumber, Short("value")] | None = None
+    hfu: Annotated[ExpectedNumber, Short("value")] | None = None
+    tokens_per_second: Annotated[ExpectedNumber, Short("value")] | None = None
+    bubble: Annotated[ExpectedNumber, Short("value")] | None = None
+    bubble_share: Annotated[ExpectedNumber, Short("value")] | None = None
+    ideal_bubble: Annotated[ExpectedNumber, Short("value")] | None = None
+    ideal_bubble_share: Annotated[ExpectedNumber, Short("value")] | None = None
+    ttft: Annotated[ExpectedTime, Short("value")] | None = None
+    tpot: Annotated[ExpectedTime, Short("value")] | None = None
+    largest_batch: Whole | None = None
+    batch_in_memory: Whole | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +126,15 @@ class PlanScenario:
     hardware : Hardware, optional
     topology : TopologyChoice, optional
         Of as many ranks as the plan has.
+    network : Network
+        Without a placement.
+    reduction : Reduction, optional
+        None reduces in no time.
+    efficiency : Efficiency
+    work : WorkPlan
+    overlap : Overlap
+    serve : ServePlan, optional
+    search : Space
     expect : ExpectPlan
     """
 
@@ -93,6 +147,13 @@ class PlanScenario:
     traffic: TrafficPlan = field(default_factory=TrafficPlan)
     hardware: Hardware | None = None
     topology: TopologyChoice | None = None
+    network: Network = field(default_factory=Network)
+    reduction: Reduction | None = None
+    efficiency: Efficiency = field(default_factory=Efficiency)
+    work: WorkPlan = field(default_factory=WorkPlan)
+    overlap: Overlap = field(default_factory=Overlap)
+    serve: ServePlan | None = None
+    search: Space = field(default_factory=Space)
     expect: ExpectPlan = field(default_factory=ExpectPlan)
 
     @property

@@ -14,6 +14,7 @@ from algorithms import build, lower_bounds, make_collective
 from algorithms.bandwidth_bound import bandwidth_bound
 from algorithms.bounds import Bounds
 from algorithms.collective import EVERY, KINDS, Collective
+from algorithms.group_cuts import by_groups
 from algorithms.sizes import resized
 from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower
@@ -62,6 +63,18 @@ def test_values_of_forestcoll_and_of_linear_programs() -> None:
         found = bounds("reduce", best.topology, size), bounds("reduce_scatter", best.topology, size)
         assert found[0].bandwidth == pytest.approx(size / best.broadcast)
         assert in_links(found[1].bandwidth, best.topology, size) == Fraction(best.allgather), name
+
+
+def test_best_cuts_of_an_all_to_all() -> None:
+    # found by trying all cuts: they take as long as the linear program, but on a ring that goes one way
+    for name, best in best_times().items():
+        if best.all_to_all is None:
+            continue
+        ranks = best.topology.ranks
+        found = by_groups(make_collective("all_to_all", ranks, ranks * KB), best.topology, np.arange(ranks))
+        wanted = "16" if name == "ring one way" else best.all_to_all
+        assert in_links(found.seconds, best.topology, ranks * KB) == Fraction(wanted), name
+        assert found.side is not None
 
 
 def test_farthest_pairs() -> None:

@@ -27,7 +27,7 @@ def test_every_even_number_of_ranks_is_proven_in_n_steps() -> None:
         counts = count(build("paired_rings", "allreduce", ranks, M * ranks))
         # as little as an AllReduce can: 2 (N - 1)/N M, half of it summed
         assert counts.bytes_sent_max == 2 * (ranks - 1) * M
-        assert counts.bytes_reduced_max == (ranks - 1) * M if ranks > 2 else 2 * M
+        assert counts.bytes_reduced_max == ((ranks - 1) * M if ranks > 2 else 2 * M)
 
 
 def test_an_odd_number_of_ranks_takes_the_bidirectional_ring() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli import main
+from tests.cli.test_commands import collsim, write
 
 CUBE = """\
 name: Eight in a cube
@@ -18,20 +18,9 @@ collective: {kind: allreduce, algorithm: recursive_doubling, size: 1 MiB}
 TWO = ("--algorithms", "recursive_doubling,rabenseifner")
 
 
-def collsim(*arguments: object) -> int:
-    """Exit code of a command."""
-    try:
-        main([str(argument) for argument in arguments])
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
 @pytest.fixture
 def cube(tmp_path: Path) -> Path:
-    path = tmp_path / "cube.yaml"
-    path.write_text(CUBE, encoding="utf-8")
-    return path
+    return write(tmp_path / "cube.yaml", CUBE)
 
 
 def test_tables_show_terms_times_winners_and_crossovers(

@@ -7,27 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli import main
+from tests.cli.test_commands import collsim, write
 
 RING = """\
 name: Eight in a ring
 topology: {kind: ring, ranks: 8, bandwidth: 64 GB/s, latency: 1 us}
 collective: {kind: reduce_scatter, algorithm: ring, size: 1 MiB}
 """
-
-
-def collsim(*arguments: object) -> int:
-    """Exit code of a command."""
-    try:
-        main([str(argument) for argument in arguments])
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
-def write(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_a_sentence_and_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -219,3 +219,24 @@ def test_every_command_refuses_a_plan_alike(
     write(plan, PLAN + "traffic: {node: 3}\n")
     assert collsim(*command.split(), plan) == 2
     assert "traffic.node: machines of 3 ranks do not divide 4 ranks" in capsys.readouterr().err
+
+
+def test_states_of_two_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = write(
+        tmp_path / "both.yaml",
+        "model: {layers: 4, hidden: 64, heads: 4, vocab: 512, sequence: 128}\n"
+        "parallel: {pp: 2, schedule: dualpipe}\n"
+        "batch: {global: 8}\n",
+    )
+    assert collsim("llm", "traffic", both) == 0
+    assert "pp mirror" in capsys.readouterr().out
+    assert collsim("llm", "states", both) == 2
+    said = "both.yaml:2:29: parallel.schedule: dualpipe has two copies of each layer"
+    assert said in capsys.readouterr().err
+
+
+def test_no_such_schedule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "model: {layers: 4, hidden: 64, heads: 4, vocab: 512, sequence: 128}\nbatch: {global: 8}\n"
+    plan = write(tmp_path / "plan.yaml", words + "parallel: {pp: 2, schedule: zb-1}\n")
+    assert collsim("llm", "memory", plan) == 2
+    assert "expected 1f1b, gpipe, zb-h1, zb-h2, zbv or dualpipe" in capsys.readouterr().err

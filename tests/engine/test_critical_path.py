@@ -155,11 +155,11 @@ def test_flows_queue_where_they_share() -> None:
 
 
 def test_no_room_further_on_is_queueing() -> None:
-    # a buffer of 10 B before a link of a tenth of the speed: 100 B wait on the fast one
+    # a buffer of 10 B before a link of a tenth of the speed: of 100 B the last 10 leave the fast one when
+    # 90 have left the slow one, at 900; 200 B come behind them
     topology = chain(3, bandwidths=[1, 0.1])
-    timeline = simulate(flights(3, [(0, 2, 100), (0, 1, 50)]), topology, Network("cut_through", buffers=10))
-    found = parts(timeline, topology)
-    assert found["serialization"] + found.get("queueing", 0) == timeline.time / NANOSECOND
+    timeline = simulate(flights(3, [(0, 2, 100), (0, 1, 200)]), topology, Network("cut_through", buffers=10))
+    assert parts(timeline, topology) == {"queueing": 900, "serialization": 200}
 
 
 def test_in_one_place_after_the_other() -> None:

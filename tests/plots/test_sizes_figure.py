@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from plots.sizes import NAMED, Curve, Leader, sizes_figure
@@ -46,8 +47,8 @@ def test_winners_are_marked_along_the_foot_up_to_the_crossover() -> None:
     low, high = figure.axes[0].get_xlim()
     spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in foot.patches]
     assert spans == [pytest.approx((low, 266_667)), pytest.approx((266_667, high))]
-    lines = {str(line.get_label()): line.get_color() for line in figure.axes[0].lines}
-    assert [patch.get_facecolor() for patch in foot.patches] != []
+    lines = {str(line.get_label()): to_rgba(line.get_color()) for line in figure.axes[0].lines}
+    assert [patch.get_facecolor() for patch in foot.patches] == [lines["few steps"], lines["few bytes"]]
     assert lines["few steps"] != lines["few bytes"]
 
 

@@ -60,8 +60,7 @@ def test_many_lanes_are_an_image() -> None:
 
 
 def test_the_same_bytes_on_every_run(tmp_path: Path) -> None:
-    for stages in (1, 49):
-        files = [tmp_path / f"{stages}-{number}.svg" for number in range(2)]
-        for file in files:
-            save(step_figure(bars(stages), title="again"), file)
-        assert files[0].read_bytes() == files[1].read_bytes()
+    files = [tmp_path / f"{number}.svg" for number in range(2)]
+    for file in files:
+        save(step_figure(bars(), title="again"), file)
+    assert files[0].read_bytes() == files[1].read_bytes()

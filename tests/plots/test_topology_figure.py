@@ -58,8 +58,6 @@ def examples(kind: str) -> list[Topology]:
 PROGRAM = """
 import sys
 import plots
-from algorithms import cuts, make_collective
-from algorithms.cuts import Cut
 from plots import save, topology_figure
 from topologies import CustomLink, CustomNodes, Level, Shared, custom, multilevel
 node = Level("node", 3, "ring", 16e9, uplink=Shared(2))

@@ -19,7 +19,7 @@ from topologies import (
     ring,
     torus,
 )
-from topologies.alike import is_well_knit, moved_by, twins
+from topologies.alike import is_maximally_connected, moved_by, twins
 from topologies.overrides import Override, override
 
 B = 64e9
@@ -63,7 +63,7 @@ def test_twins_have_the_same_neighbours() -> None:
 
 def test_links_that_differ_or_lie_side_by_side_may_be_cut_elsewhere() -> None:
     for knit in (ring(8, B), ring(8, B, direction="one"), torus([4, 3], B), hypercube(3, B), full_mesh(5, B)):
-        assert is_well_knit(knit)
+        assert is_maximally_connected(knit)
     cards = multilevel([Level("a", 4, "ring", B), Level("b", 3, "ring", B / 8)])
     for other in (cards, torus([4, 2], B, size_two="two_links"), mesh([3, 3], B), crossbar(4, B), ring(1, B)):
-        assert not is_well_knit(other)
+        assert not is_maximally_connected(other)

@@ -74,6 +74,8 @@ class Fabric:
         Of as many ranks.
     network : Network
     reduction : Reduction or None
+    skew : float
+        How many times the mean the rank with the most loaded experts is sent; the first of a group.
     """
 
     parallel: Parallel
@@ -81,6 +83,7 @@ class Fabric:
     topology: Topology
     network: Network
     reduction: Reduction | None = None
+    skew: float = 1.0
     _plans: dict[tuple[Way, int], Plan] = field(default_factory=dict, repr=False)
     _times: dict[tuple[Way, int], int] = field(default_factory=dict, repr=False)
 
@@ -99,10 +102,10 @@ class Fabric:
             self._plans[way, size] = everybody.plan
         return self._plans[way, size]
 
-    def time(self, way: Way, size: int) -> int:
+    def time(self, way: Way, size: int, engine: str = "auto") -> int:
         """Fs that it takes until the last rank has finished, with the network to itself."""
         if (way, size) not in self._times:
-            self._times[way, size] = run_plan(self.plan(way, size)).time
+            self._times[way, size] = run_plan(self.plan(way, size), engine).time
         return self._times[way, size]
 
     def _job(self, way: Way, size: int) -> Job:
@@ -114,7 +117,9 @@ class Fabric:
             return _pairs(there, size, COPY if way.kind == SHIFT else REDUCE)
         name = self.traffic.algorithm(way.kind)
         dims = dims_of(self.topology, members[0]) if name == "hierarchical" else ()
-        schedule = group_schedule(name, way.kind, members.shape[1], size, dims)
+        # between machines the loads of many ranks even out
+        skew = self.skew if way.group.axes == ("ep",) and way.group.part != "far" else 1.0
+        schedule = group_schedule(name, way.kind, members.shape[1], size, dims, skew)
         return Job(side_by_side(schedule, len(members)), members.ravel())
 
 

@@ -143,9 +143,9 @@ class Builder:
         """Let a stage compute nothing more before some tasks have ended."""
         self.held_up.setdefault(stage, []).extend(tasks)
 
-    def last_of(self, stage: int) -> int:
-        """What a stage has computed last."""
-        return self.last[stage, COMPUTE]
+    def last_of(self, stage: int) -> list[int]:
+        """What a stage has computed last, if anything."""
+        return [self.last[stage, COMPUTE]] if (stage, COMPUTE) in self.last else []
 
     def _stream(self, stage: int, name: str) -> Stream:
         if (stage, name) not in self.streams:

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from simulator.llm.checked import check_fields
 from simulator.llm.errors import ModelError
-from simulator.llm.layer_calls import Pass
-from simulator.llm.weights import Weight
 from topologies.quantities import Ratio
+
+if TYPE_CHECKING:
+    from simulator.llm.layer_calls import Pass
+    from simulator.llm.weights import Weight
 
 Kind: TypeAlias = Literal["matmul", "attention", "memory"]
 Place: TypeAlias = Literal[

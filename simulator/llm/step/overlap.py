@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simulator.llm.checked import check_fields
-from topologies.quantities import Bytes
+from simulator.llm.errors import ModelError
+from topologies.quantities import Bytes, Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,9 @@ class Overlap:
         Gradients are added up as soon as they are there; and ZeRO-3 gathers weights ahead.
     bucket : int
         Bytes of gradients that are added up together, at least; 0 does so unit by unit.
+    steals : float, optional
+        Part of its speed that a stage loses while its calls are under way, below 1: 0.15 of NVLink's
+        and 0.02 of the network's in Calculon's files (Isaev et al. 2023).
     """
 
     tp: bool = False
@@ -36,9 +40,12 @@ class Overlap:
     pp: bool = True
     dp: bool = True
     bucket: Bytes = 0
+    steals: Ratio | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.steals is not None and self.steals >= 1:
+            raise ModelError(f"must be below 1, found {self.steals:g}", ("steals",))
 
     def of(self, stream: str) -> bool:
         """Whether the calls of a stream let their stage go on.

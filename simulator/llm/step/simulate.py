@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from simulator.engine.engines import run_plan
+from simulator.engine.engines import WORTH_COMPILING, run_plan
 from simulator.engine.plan import COMPUTE as COMPUTES
 from simulator.engine.plan import STREAM
 from simulator.engine.tasks import HOLDS, TaskPlan, Tasks, task_plan
@@ -89,7 +89,10 @@ def simulate_step(
     ModelError, PlanError
         As `Fabric.plan`.
     """
-    laid, calls, memoised = _laid_out(graph, fabric, free, memoise=memoise)
+    if engine == "auto" and len(graph) > WORTH_COMPILING:
+        # then every call is, too
+        engine = "compiled"
+    laid, calls, memoised = _laid_out(graph, fabric, free, memoise=memoise, engine=engine)
     own = np.array([task.hold for task in graph.tasks], dtype=np.int64)
     step = _run(graph, laid, own + calls, memoised, engine)
     for _ in range(MOST_ROUNDS if steals else 0):
@@ -110,7 +113,7 @@ class _Laid:
 
 
 def _laid_out(
-    graph: Graph, fabric: Fabric, free: Collection[str], *, memoise: bool
+    graph: Graph, fabric: Fabric, free: Collection[str], *, memoise: bool, engine: str
 ) -> tuple[_Laid, NDArray[np.int64], frozenset[Way]]:
     """Which calls are laid over the network, what the others take, and whose time was found once for all."""
     used = {task.call: task for task in graph.tasks if task.call >= 0 and task.stream.name not in free}
@@ -121,7 +124,7 @@ def _laid_out(
     plan[laid] = np.arange(len(laid))
     time = np.zeros(len(graph.calls) + 1, dtype=np.int64)
     for number in used.keys() - set(laid):
-        time[number] = fabric.time(*graph.calls[number])
+        time[number] = fabric.time(*graph.calls[number], engine)
     call = np.array([task.call for task in graph.tasks], dtype=np.int64)
     return _Laid([fabric.plan(*graph.calls[number]) for number in laid], plan[call]), time[call], memoised
 

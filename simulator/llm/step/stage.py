@@ -128,15 +128,16 @@ class Stage:
 
     def gradients_summed(self) -> list[int]:
         """Sum what is left, and say after which tasks all gradients of the stage are there."""
-        while self.due and not self.overlap.dp:
-            (call, after), *self.due = self.due
-            self._sum([call], [*after, *self.visits[-1]])
-        self._sum_due()
-        ends = [*self.summed, *self.visits[-1]]
         last = self.builder.last_of(self.number)
+        if not self.overlap.dp:
+            for call, after in self.due:
+                self._sum([call], [*after, *last])
+            self.due = []
+        self._sum_due()
+        ends = [*self.summed, *last]
         for call in that_send(tensor_update_calls(self.asked, self.number), self.asked.parallel):
-            ends.append(self.builder.call(call, "tp", "update", [*ends, last]))
-        return [*ends, last]
+            ends.append(self.builder.call(call, "tp", "update", ends))
+        return ends
 
     def shared_gradients(self, ready: Sequence[list[int]]) -> list[int]:
         """Sum gradients with the stage that has the same weights, once both have all of theirs."""

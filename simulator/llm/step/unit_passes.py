@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from simulator.llm.step.kernels import Part
+from simulator.llm.step.kernels import NOTHING, Part
 from simulator.llm.step.roofline import Efficiency, duration
 from simulator.llm.step.weave import Await, Exchange, Item
 
@@ -99,8 +99,8 @@ class _Speed:
     efficiency: Efficiency
 
     def time(self, work: Work) -> int:
-        """Femtoseconds of work."""
-        return duration(work, self.hardware, self.efficiency)
+        """Femtoseconds of work; of any at least one, or the program would not have it."""
+        return max(duration(work, self.hardware, self.efficiency), int(work != NOTHING))
 
 
 def _forward(items: Iterable[Item], speed: _Speed) -> Iterator[Operation]:

@@ -36,10 +36,10 @@ from simulator.seeds.seed1.examples import (
     torus_of,
 )
 from simulator.seeds.seed1.halvings import halving
+from topologies.clos import fat_tree
 
 if TYPE_CHECKING:
     from algorithms.schedule import Schedule
-from topologies.clos import fat_tree
 
 LADDER_HALVING: Final = (0, 3, 1, 5, 6, 2, 7, 4)
 """A placement on the box of eight with the least congestion of all 8!, messages split over equal ways."""

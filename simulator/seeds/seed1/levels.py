@@ -18,6 +18,7 @@ from simulator.engine.network import Network
 from simulator.seeds.page import Grid, Remark, Section, compared, verdict
 from simulator.seeds.seed1.claims import Costs, levels_time, sent
 from simulator.seeds.seed1.examples import GAMMA, Machine, amount, proven, ratio, same, seconds, share
+from topologies.clock import FEMTOSECONDS
 from topologies.multilevel import Level, Shared, multilevel
 
 if TYPE_CHECKING:
@@ -260,7 +261,9 @@ def _crossing(machine: Machine, name: str, schedule: Schedule) -> _Crossing:
     used, level = link_use(timeline, schedule).bytes, machine.topology.links.level
     outer = level == len(NAMES) - 1
     by_level = tuple(int(used[level == i].sum()) for i in range(len(NAMES)))
-    return _Crossing(machine.name, name, by_level, int(used[outer].max()), Fraction(timeline.time, 10**15))
+    return _Crossing(
+        machine.name, name, by_level, int(used[outer].max()), Fraction(timeline.time, FEMTOSECONDS)
+    )
 
 
 def _crossing_rows() -> Iterator[tuple[str, ...]]:

@@ -1,0 +1,1 @@
+"""The search for a parallel plan: all that can be laid out and fit, ranked by their simulated steps."""

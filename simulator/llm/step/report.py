@@ -1,0 +1,188 @@
+"""The report of a step: how long it takes, how well it uses the machine, and what keeps it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simulator.llm.memory import Memory, memory
+from simulator.llm.step.report_links import HotLink, LevelUse, hottest_links, level_uses, step_link_use
+from simulator.llm.step.report_setting import GROUPS, groups_of
+from simulator.llm.step.report_summary import Summary, step_summary
+from simulator.llm.step.report_time import StageTime, stage_times
+
+if TYPE_CHECKING:
+    from simulator.llm.step.report_setting import Setting
+    from simulator.llm.step.simulate import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """Communication of a group that nothing hides.
+
+    Attributes
+    ----------
+    group : str
+    counterfactual : int
+        fs that the step would be shorter if the group's calls took no time.
+    timeline : float
+        fs for which a call of the group is under way while its stage computes nothing; mean over the stages.
+    worst : int
+        The same at the stage with most of it.
+    calls : int
+        Of the group in a step.
+    """
+
+    group: str
+    counterfactual: int
+    timeline: float
+    worst: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class HowSimulated:
+    """How the calls of a kind were simulated.
+
+    Attributes
+    ----------
+    group, kind : str
+    memoised : int
+        Calls that meet no others, simulated by themselves once for all of a size.
+    laid : int
+        Calls that were laid over the network with all the others.
+    """
+
+    group: str
+    kind: str
+    memoised: int
+    laid: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepReport:
+    """What came of a step.
+
+    Attributes
+    ----------
+    setting : Setting
+    now, ideal : Summary
+        Of the step as it is, and where no communication takes time.
+    memory : Memory
+    stages : tuple of StageTime
+    exposed : tuple of Exposed
+    levels : tuple of LevelUse
+    hottest : tuple of HotLink
+    simulated : tuple of HowSimulated
+    """
+
+    setting: Setting
+    now: Summary
+    ideal: Summary
+    memory: Memory
+    stages: tuple[StageTime, ...]
+    exposed: tuple[Exposed, ...]
+    levels: tuple[LevelUse, ...]
+    hottest: tuple[HotLink, ...]
+    simulated: tuple[HowSimulated, ...]
+
+    @property
+    def step(self) -> Step:
+        """The step as it is."""
+        return self.now.step
+
+    @property
+    def time(self) -> int:
+        """Fs of the step."""
+        return self.now.time
+
+
+def step_report(setting: Setting, progress: Callable[[int, int], None] | None = None) -> StepReport:
+    """Simulate a step, then once more for each group of calls, and for all, as if these took no time.
+
+    Parameters
+    ----------
+    setting : Setting
+    progress : callable, optional
+        Called with the simulations that are done, and with all there are.
+
+    Raises
+    ------
+    ModelError, PlanError
+        If the hardware does not say how fast it is, or a call cannot be done.
+    """
+    asked, graph = setting.asked, setting.graph()
+    groups = groups_of(graph)
+    free = [(), *((group,) for group in groups), *([groups] if groups else [])]
+    found: list[Summary] = []
+    for done, without in enumerate(free):
+        if progress is not None:
+            progress(done, len(free))
+        found.append(step_summary(setting, graph, without))
+    now, without_one, ideal = found[0], found[1:-1], found[-1]
+    stages, topology = stage_times(now.step), setting.fabric.topology
+    use = step_link_use(now.step, setting.fabric)
+    return StepReport(
+        setting,
+        now,
+        ideal,
+        memory(asked.model, asked.parallel, asked.batch, asked.memory),
+        stages,
+        tuple(
+            _exposed(group, now.step, without.time, stages)
+            for group, without in zip(groups, without_one, strict=True)
+        ),
+        level_uses(use, topology, now.time),
+        hottest_links(use, topology, now.time),
+        how_simulated(now.step),
+    )
+
+
+def how_simulated(step: Step) -> tuple[HowSimulated, ...]:
+    """Count the calls that were memoised, and those that were laid over the network."""
+    done = Counter(
+        (task.way.group.name, task.way.kind, task.way in step.memoised)
+        for task in step.graph.tasks
+        if task.way is not None
+    )
+    kinds = dict.fromkeys((group, kind) for group, kind, _ in done)
+    return tuple(
+        HowSimulated(group, kind, done[group, kind, True], done[group, kind, False]) for group, kind in kinds
+    )
+
+
+def breakdown(stages: Sequence[StageTime]) -> dict[str, float]:
+    """Find what part of a step each thing takes, mean of the stages: largest first, nothing left out.
+
+    Groups of calls that are exposed at once both count.
+
+    Examples
+    --------
+    >>> breakdown([StageTime(0, 70, 0, {"tp": 20, "pp": 5}, 25, 5)])
+    {'compute': 0.7, 'tp': 0.2, 'pp': 0.05, 'idle': 0.05, 'update': 0.0}
+    """
+    whole = sum(stage.time for stage in stages)
+    parts = Counter({"compute": 0})
+    for stage in stages:
+        parts.update({"compute": stage.passes, **stage.exposed, "idle": stage.idle, "update": stage.update})
+    return {name: time / whole for name, time in parts.most_common()}
+
+
+def bottleneck(stages: Sequence[StageTime]) -> str:
+    """Say what takes most of a step, and what comes next.
+
+    Examples
+    --------
+    >>> bottleneck([StageTime(0, 70, 0, {"tp": 20, "pp": 5}, 25, 5)])
+    'compute 70 %, tp 20 %'
+    """
+    first = list(breakdown(stages).items())[:2]
+    return ", ".join(f"{name} {100 * share:.0f} %" for name, share in first if share)
+
+
+def _exposed(group: str, step: Step, without: int, stages: Sequence[StageTime]) -> Exposed:
+    found = [stage.exposed[group] for stage in stages]
+    calls = sum(task.stream.name in GROUPS[group] for task in step.graph.tasks)
+    return Exposed(group, step.time - without, sum(found) / len(found), max(found), calls)

@@ -1,0 +1,93 @@
+"""A simulated step as files: its report, a row for each of its tasks, and its picture."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from simulator.llm.step.graph import COMPUTE
+from simulator.scenario.output import write_folder
+from topologies.clock import exact_seconds
+
+if TYPE_CHECKING:
+    from plots.steps import Bars
+    from simulator.scenario.step_run import StepResult
+
+HEADER: Final = (
+    *("task", "stage", "stream", "phase", "microbatch", "name"),
+    *("collective", "group", "peer", "size", "memoised", "begin", "end"),
+)
+STREAMS: Final = (COMPUTE, "tp", "cp", "ep", "send forward", "send backward", "gather", "reduce")
+"""Order of a stage's lanes."""
+
+
+def write_step(result: StepResult, report: str, folder: Path, *, force: bool = False) -> list[Path]:
+    """Write step.json, step.csv, step.png and step.svg.
+
+    Parameters
+    ----------
+    result : StepResult
+    report : str
+        As JSON.
+    folder : Path
+        New or empty, unless `force`.
+    force : bool
+        Overwrite what is there.
+
+    Raises
+    ------
+    OutputError
+        If the folder is in use or cannot be written.
+    """
+
+    def fill(home: Path) -> None:
+        from plots.steps import step_figure
+        from plots.style import save
+
+        (home / "step.json").write_text(report, encoding="utf-8")
+        with (home / "step.csv").open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(HEADER)
+            writer.writerows(step_rows(result))
+        figure = step_figure(step_bars(result), title=result.scenario.name)
+        save(figure, home / "step.png")
+        save(figure, home / "step.svg")
+
+    return write_folder(folder, fill, force=force)
+
+
+def step_rows(result: StepResult) -> Iterator[tuple[Any, ...]]:
+    """A row a task, under `HEADER`; times in s, exact to the femtosecond."""
+    step = result.report.step
+    times = zip(step.begin.tolist(), step.end.tolist(), strict=True)
+    for number, (task, (begin, end)) in enumerate(zip(step.graph.tasks, times, strict=True)):
+        way = task.way
+        of_call: tuple[Any, ...] = ("",) * 5
+        if way is not None:
+            peer = "" if way.peer is None else way.peer
+            of_call = (way.kind, way.group.name, peer, task.size, int(way in step.memoised))
+        microbatch = "" if task.microbatch < 0 else task.microbatch
+        about = (task.stream.stage, task.stream.name, task.phase, microbatch, task.name)
+        yield (number, *about, *of_call, exact_seconds(begin), exact_seconds(end))
+
+
+def step_bars(result: StepResult) -> Bars:
+    """What the picture of a step draws: a lane for each stream of each stage."""
+    from plots.steps import Bars
+
+    step = result.report.step
+    streams = sorted(step.graph.streams, key=lambda stream: (stream.stage, STREAMS.index(stream.name)))
+    lane = {stream: number for number, stream in enumerate(streams)}
+    tasks = step.graph.tasks
+    return Bars(
+        lane=[lane[task.stream] for task in tasks],
+        begin=step.begin,
+        end=step.end,
+        what=[task.phase if task.way is None else task.stream.name for task in tasks],
+        calls=[task.way is not None for task in tasks],
+        number=[task.microbatch for task in tasks],
+        names=[stream.name for stream in streams],
+        group=[stream.stage for stream in streams],
+    )
