@@ -172,7 +172,9 @@ class _Search:
         longest = spread_from(network, weights, sinks, groups.seconds)
         best = self._parted(groups, longest, turned=turned)
         attained = network.passes_on() and not self.topology.reduces
-        return best if attained else _Best(best.found, "best cut")
+        if attained:
+            return best
+        return _Best(best.found, "what all must be sent" if best.found.side is None else "best cut")
 
     def _parted(self, groups: Found, longest: Longest, *, turned: bool) -> _Best:
         how = EXACT if longest.exact else "exact but for rounding"

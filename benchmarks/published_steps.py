@@ -11,11 +11,11 @@ import argparse
 import json
 import multiprocessing
 import resource
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from time import process_time
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -27,6 +27,7 @@ from simulator.llm.step.stage_units import Machine
 from simulator.scenario.plan_load import loads_plan
 from simulator.scenario.step_run import step_setting
 
+T = TypeVar("T")
 MEMORY: Final = 0.9
 """Of its bandwidth that the memory attains: Calculon's files of the A100, from 10 to 100 MB."""
 SECOND: Final = 10**15
@@ -139,20 +140,31 @@ RECOMPUTATION: Final = [
     )
     for selective, seconds in ((False, full), (True, both))
 ]
+# of each model and t up to 8, the fastest row of data/ground_truth_multi.csv
 VTRAIN: Final = [
     Row(model=model, ranks=ranks, tp=tp, pp=pp, batch=batch, micro=micro, seconds=seconds)
     for model, ranks, tp, pp, batch, micro, seconds in (
         ("narayanan-3.6b", 64, 1, 1, 512, 8, 3.5665),
+        ("narayanan-3.6b", 64, 2, 1, 512, 16, 3.9375),
+        ("narayanan-3.6b", 64, 4, 1, 512, 16, 4.4921),
+        ("narayanan-3.6b", 64, 8, 1, 512, 32, 4.9723),
+        ("narayanan-18.4b", 256, 1, 8, 1024, 4, 12.379),
+        ("narayanan-18.4b", 256, 2, 4, 1024, 4, 10.825),
+        ("narayanan-18.4b", 256, 4, 2, 1024, 2, 10.0316),
         ("narayanan-18.4b", 256, 8, 1, 1024, 8, 9.6036),
-        ("korthikanti-175b", 512, 4, 16, 1536, 2, 54.2559),
+        ("narayanan-39.1b", 512, 1, 16, 1536, 3, 19.991),
+        ("narayanan-39.1b", 512, 2, 8, 1536, 3, 19.0672),
+        ("narayanan-39.1b", 512, 4, 4, 1536, 2, 13.8755),
+        ("narayanan-39.1b", 512, 8, 2, 1536, 2, 14.614),
+        ("korthikanti-175b", 512, 2, 32, 1536, 2, 57.4112),
+        ("korthikanti-175b", 512, 4, 32, 1536, 2, 53.9096),
         ("korthikanti-175b", 512, 8, 8, 1536, 2, 55.1096),
-        ("korthikanti-175b", 512, 8, 16, 1536, 3, 55.6775),
     )
 ]
 TABLES: Final = {
     "Narayanan et al. 2021, table 1": PTD_P,
     "Korthikanti et al. 2022, table 5": RECOMPUTATION,
-    "vTrain's measurements": VTRAIN,
+    "Bang et al. 2024, vTrain's measurements": VTRAIN,
 }
 
 
@@ -192,11 +204,12 @@ def main() -> None:
     asked.add_argument("--markdown", action="store_true", help="print tables for docs/published-steps.md")
     asked.add_argument("--most-ranks", type=int, default=4096, help="leave larger rows out")
     options = asked.parse_args()
-    efficiency = fitted([row for row in PTD_P if row.pp == 1])
+    efficiency = apart(fitted, [row for row in PTD_P if row.pp == 1])
     print(f"matmul and attention {efficiency.matmul:.3f}, memory {efficiency.memory}\n")
     for title, rows in TABLES.items():
         some = [row for row in rows if row.ranks <= options.most_ranks]
-        print_table(title, some, efficiency, markdown=options.markdown)
+        if some:
+            print_table(title, some, efficiency, markdown=options.markdown)
 
 
 def fitted(rows: Sequence[Row]) -> Efficiency:
@@ -228,11 +241,11 @@ def operations(setting: Setting) -> int:
     return int(step_flops(setting.asked, setting.work).hardware)
 
 
-def apart(row: Row, efficiency: Efficiency) -> Measured:
-    """Simulate a row in a process of its own, so that its memory can be told."""
+def apart(work: Callable[..., T], *given: object) -> T:
+    """Do something in a process of its own: its memory is then told apart, and this one's stays small."""
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, fresh) as pool:
-        return pool.submit(measured, row, efficiency).result()
+        return pool.submit(work, *given).result()
 
 
 def measured(row: Row, efficiency: Efficiency) -> Measured:
@@ -253,7 +266,7 @@ def print_table(title: str, rows: Sequence[Row], efficiency: Efficiency, *, mark
         print_cells(["---", *["---:"] * (len(HEAD) - 1)], markdown=True)
     found = []
     for row in rows:
-        found.append(apart(row, efficiency))
+        found.append(apart(measured, row, efficiency))
         print_cells(found[-1].cells(), markdown=markdown)
     print(f"\n{summary(found)}\n")
 

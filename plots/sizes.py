@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from matplotlib.lines import Line2D
 
 from plots.style import CHARACTER, COLOURS, FAINT, INK, LONG, colour, label, look, new_figure
@@ -23,6 +25,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM, _STRIP = 0.09, 0.22, 0.12, 0.17, 0.03
 _ROW, _SAMPLE = 0.032, 0.024
 _GREY, _FLOOR = "#c4c4c4", "#ececec"
 _DASHES = ("-", (0, (5, 2)))
+_BETWEEN: Final = 16
+"""Points of the floor between neighbouring sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,19 @@ class Curve:
 
     name: str
     seconds: Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Lower bounds at a size, s: one that no size changes, and one that grows as the size does."""
+
+    fixed: float
+    growing: float
+
+    @property
+    def best(self) -> float:
+        """The larger of the two."""
+        return max(self.fixed, self.growing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +61,7 @@ class Leader:
 def sizes_figure(
     sizes: Sequence[int],
     curves: Sequence[Curve],
-    floor: Sequence[float | None],
+    floor: Sequence[Floor | None],
     leaders: Sequence[Leader],
     *,
     title: str = "",
@@ -60,15 +77,16 @@ def sizes_figure(
     sizes : sequence of int
         Bytes, rising.
     curves : sequence of Curve
-    floor : sequence of float or None
-        Best lower bound at every size, s.
+    floor : sequence of Floor or None
+        Lower bounds at every size; None where they are not known.
     leaders : sequence of Leader
         By rising size, each until the next.
     title, subtitle : str
 
     Examples
     --------
-    >>> figure = sizes_figure([1, 1024], [Curve("ring", [1e-6, 2e-6])], [5e-7, 1e-6], [Leader("ring", 1)])
+    >>> floor = [Floor(5e-7, 1e-9), Floor(5e-7, 1e-6)]
+    >>> figure = sizes_figure([1, 1024], [Curve("ring", [1e-6, 2e-6])], floor, [Leader("ring", 1)])
     >>> len(figure.axes[0].lines)
     1
     """
@@ -80,8 +98,9 @@ def sizes_figure(
         figure.text(0.012, 0.93, label(subtitle, LONG), va="top", fontsize=9, color=FAINT)
         tints = _tints(curves, leaders)
         _floor(axes, sizes, floor)
+        bounds = [None if known is None else known.best for known in floor]
         _curves(axes, sizes, curves, tints)
-        drawn = _scales(axes, sizes, curves, floor)
+        drawn = _scales(axes, sizes, curves, bounds, leaders)
         if drawn:
             _crossings(axes, leaders)
             _names(axes, figure, sizes, curves, tints)
@@ -105,10 +124,29 @@ def _points(sizes: Sequence[int], seconds: Sequence[float | None]) -> tuple[list
     return [size for size, _ in pairs], [time for _, time in pairs]
 
 
-def _floor(axes: Axes, sizes: Sequence[int], floor: Sequence[float | None]) -> None:
-    x, y = _points(sizes, floor)
-    if x:
+def _floor(axes: Axes, sizes: Sequence[int], floor: Sequence[Floor | None]) -> None:
+    known = [(size, one) for size, one in zip(sizes, floor, strict=True) if size and one and one.best]
+    line = [point for pair in pairwise(known) for point in _floor_between(*pair)]
+    if line:
+        x, y = zip(*line, strict=True)
         axes.fill_between(x, y, min(y) * 1e-9, color=_FLOOR, lw=0, zorder=0.5, label="lower bound")
+
+
+def _floor_between(low: tuple[int, Floor], high: tuple[int, Floor]) -> Iterator[tuple[float, float]]:
+    """Points of the floor between two sizes: it bends where what grows becomes the larger.
+
+    >>> line = list(_floor_between((1, Floor(2e-6, 1e-6)), (4, Floor(2e-6, 4e-6))))
+    >>> line[0], line[-1], (2.0, 2e-6) in line
+    ((1.0, 2e-06), (4.0, 4e-06), True)
+    """
+    (left, before), (right, after) = low, high
+    fixed = min(before.fixed, after.fixed)
+    x = np.geomspace(left, right, _BETWEEN)
+    slope = (after.growing - before.growing) / (right - left)
+    if before.growing < fixed < after.growing:
+        x = np.sort(np.append(x, left + (fixed - before.growing) / slope))
+    y = np.maximum(fixed, before.growing + slope * (x - left))
+    yield from zip(x.tolist(), y.tolist(), strict=True)
 
 
 def _curves(axes: Axes, sizes: Sequence[int], curves: Sequence[Curve], tints: dict[str, int]) -> None:
@@ -121,7 +159,8 @@ def _curves(axes: Axes, sizes: Sequence[int], curves: Sequence[Curve], tints: di
             color=_GREY if tint is None else colour(tint),
             ls="-" if tint is None else _dashes(tint),
             lw=0.7 if tint is None else 1.5,
-            marker="." if len(x) == 1 else None,
+            marker=".",
+            ms=3 if tint is None else 5,
             zorder=1 if tint is None else 3 - tint / NAMED,
             label=label(curve.name),
         )
@@ -132,7 +171,13 @@ def _dashes(tint: int) -> Any:
     return _DASHES[tint // COLOURS]
 
 
-def _scales(axes: Axes, sizes: Sequence[int], curves: Sequence[Curve], floor: Sequence[float | None]) -> bool:
+def _scales(
+    axes: Axes,
+    sizes: Sequence[int],
+    curves: Sequence[Curve],
+    bounds: Sequence[float | None],
+    leaders: Sequence[Leader],
+) -> bool:
     """Logarithmic axes around what is drawn; whether anything is."""
     from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
@@ -146,10 +191,11 @@ def _scales(axes: Axes, sizes: Sequence[int], curves: Sequence[Curve], floor: Se
     shown = [size for x, _ in points for size in x]
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    low = min(times + _points(sizes, floor)[1])
+    low = min(times + _points(sizes, bounds)[1])
     axes.set_ylim(low / 1.6, max(times) * 1.6)
     axes.set_xlim(min(shown) / 1.1, max(shown) * 1.1)
-    axes.set_xticks(_ticks(sorted(set(shown))))
+    # a crossover has a line of its own
+    axes.set_xticks(_ticks(sorted({*shown} - {leader.since for leader in leaders[1:]})))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: _size(round(size))))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda time, _: format_time(time, 3)))
@@ -203,7 +249,9 @@ def _names(
         figure.text(named, at, label(name), color=tint, fontsize=8, va="center")
     if len(curves) > len(tints):
         figure.text(beside, 0.02, f"grey: {len(curves) - len(tints)} more", color=FAINT, fontsize=8)
-    figure.text(_LEFT, 0.02, "shaded: faster than any algorithm can be", color=FAINT, fontsize=8)
+    figure.text(
+        _LEFT, 0.02, "shaded: faster than any algorithm can be; dots: sizes that ran", color=FAINT, fontsize=8
+    )
 
 
 def _apart(heights: Sequence[float]) -> list[float]:

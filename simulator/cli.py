@@ -19,6 +19,7 @@ from simulator.commands.compare import compare
 from simulator.commands.diff import diff
 from simulator.commands.explain import explain
 from simulator.commands.llm import llm
+from simulator.commands.llm_experts import experts
 from simulator.commands.llm_search import search
 from simulator.commands.llm_serve import serve
 from simulator.commands.llm_step import step
@@ -41,6 +42,7 @@ for command in (run, check, explain, compare, diff, topology, algorithms, llm):
 llm.add_command(step)
 llm.add_command(serve)
 llm.add_command(search)
+llm.add_command(experts)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

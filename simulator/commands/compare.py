@@ -35,7 +35,7 @@ def _sizes(text: str | None, points: int | None, scenario: Scenario) -> tuple[in
     if text is None and points is None and not scenario.collective.size:
         return ()
     try:
-        return parse_sizes(text or SIZES, points)
+        return parse_sizes(SIZES if text is None else text, points)
     except UnitError as error:
         raise click.UsageError(f"--sizes: {error}") from None
 
@@ -46,17 +46,23 @@ def _named(text: str, scenario: Scenario) -> list[str] | None:
 
     if text == "all":
         return None
-    kind = scenario.collective.kind
-    able = {name: name for name, algorithm in ALGORITHMS.items() if kind in algorithm.collectives}
-    names = (
-        known(word.strip(), {name: name for name in ALGORITHMS}, "algorithm") for word in text.split(",")
-    )
-    return list(dict.fromkeys(known(name, able, f"{kind} by the algorithm") for name in names))
+    kind, names = scenario.collective.kind, _names(scenario)
+    able = {name: name for name in names if name not in ALGORITHMS or kind in ALGORITHMS[name].collectives}
+    words = (known(word.strip(), names, "algorithm") for word in text.split(","))
+    return list(dict.fromkeys(known(name, able, f"{kind} by the algorithm") for name in words))
 
 
-def _expected(texts: Sequence[str]) -> dict[int, str]:
-    """Names of the fastest by size, from SIZE=NAME words."""
+def _names(scenario: Scenario) -> dict[str, str]:
+    """Every name that an algorithm goes by beside a scenario."""
     from algorithms.registry import ALGORITHMS
+    from simulator.scenario.compare_variants import own_name
+
+    own = own_name(scenario)
+    return {name: name for name in (*ALGORITHMS, *(() if own is None else (own,)))}
+
+
+def _expected(texts: Sequence[str], scenario: Scenario) -> dict[int, str]:
+    """Names of the fastest by size, from SIZE=NAME words."""
     from simulator.scenario.errors import UnitError
     from simulator.scenario.units import size
 
@@ -64,7 +70,7 @@ def _expected(texts: Sequence[str]) -> dict[int, str]:
     for text in texts:
         at, _, name = text.partition("=")
         try:
-            names[size(at)] = known(name, {name: name for name in ALGORITHMS}, "algorithm")
+            names[size(at)] = known(name, _names(scenario), "algorithm")
         except UnitError as error:
             raise click.UsageError(f"--expect: {error}; expected e.g. 1MiB=ring") from None
     return names
@@ -124,10 +130,10 @@ def compare(
         raise click.UsageError("--json and --csv are two forms; name one")
     if out is not None:
         check_folder(out.resolve(), force=force)
-    wanted = _expected(expected)
     scenario = load_one(file)
     if not isinstance(scenario, Scenario):
         raise click.UsageError(f"{file} holds several collectives; one is compared by its algorithms")
+    wanted = _expected(expected, scenario)
     with progress(scenario.name) as report:
         comparison = run_all(
             scenario,
@@ -155,15 +161,19 @@ def compare(
 
 def _print(comparison: Comparison) -> None:
     from simulator.scenario.compare_tables import (
+        FEW,
         contenders_tables,
         crossover_lines,
         refused_lines,
+        sizes_table,
         winners_table,
     )
 
     terminal = console()
     for table in contenders_tables(comparison, terminal.width):
         terminal.print(table)
+    if 1 < len(comparison.times) <= FEW and comparison.sizes:
+        terminal.print(sizes_table(comparison))
     terminal.print(winners_table(comparison))
     lines: Sequence[str] = [*crossover_lines(comparison), *refused_lines(comparison)]
     for line in lines:

@@ -34,7 +34,9 @@ def _tokens(_context: click.Context, _option: click.Parameter, text: str | None)
 @click.option("--tokens", metavar="300B", callback=_tokens, help="Tell the days that so many tokens take.")
 @click.option("--ladder", "with_ladder", is_flag=True, help="Turn on one kind of overlap after the other.")
 @click.option("--what-if", "with_cases", is_flag=True, help="Change one thing of the machine each time.")
-@click.option("--out", type=click.Path(path_type=Path), help="A folder for step.json, step.csv and pictures.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="A folder for step.json, step.csv, trace.json, pictures."
+)
 @click.option("--force", is_flag=True, help="Overwrite what is in that folder.")
 def step(
     file: Path,

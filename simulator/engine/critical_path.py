@@ -32,9 +32,6 @@ PARTS: Final = ("latency", "overhead", "serialization", "queueing", "reduction",
 
 LATENCY, OVERHEAD, SERIALIZATION, QUEUEING, REDUCTION, COMPUTE, WAITING = range(len(PARTS))
 
-AT_RANKS: Final = "ranks"
-"""Where time goes that is spent on no link."""
-
 _HOLDS: Final = {REDUCER: REDUCTION, COMPUTES: COMPUTE, START: WAITING, PROCESSOR: OVERHEAD}
 """What holding a resource is; of links and ports, what is not overhead is serialization."""
 
@@ -93,6 +90,22 @@ class CriticalPath:
         return rows
 
 
+@dataclass(frozen=True, slots=True)
+class PartsByLevel:
+    """Femtoseconds of each part of a path by where they were spent; all of them sum to its time.
+
+    Attributes
+    ----------
+    levels : dict of str to dict of str to int
+        On the links of each level.
+    ranks : dict of str to int
+        On no link.
+    """
+
+    levels: dict[str, dict[str, int]]
+    ranks: dict[str, int]
+
+
 def critical_path(timeline: Timeline, topology: Topology, operations: int | None = None) -> CriticalPath:
     """What made the time of a timeline, or of its first operations.
 
@@ -113,8 +126,8 @@ def critical_path(timeline: Timeline, topology: Topology, operations: int | None
     return walk.path()
 
 
-def parts_by_level(path: CriticalPath, timeline: Timeline, topology: Topology) -> dict[str, dict[str, int]]:
-    """Femtoseconds of each part of a path on the links of each level, and last at the ranks.
+def parts_by_level(path: CriticalPath, timeline: Timeline, topology: Topology) -> PartsByLevel:
+    """Where the time of a path was spent.
 
     Parameters
     ----------
@@ -126,8 +139,8 @@ def parts_by_level(path: CriticalPath, timeline: Timeline, topology: Topology) -
     group = np.full(len(resources), len(topology.levels), dtype=np.int64)
     is_link = resources.kind == LINK
     group[is_link] = topology.links.level[resources.which[is_link]]
-    names = (*topology.levels, AT_RANKS)
-    return dict(zip(names, path.by_resource(group, len(names)), strict=True))
+    *levels, ranks = path.by_resource(group, len(topology.levels) + 1)
+    return PartsByLevel(dict(zip(topology.levels, levels, strict=True)), ranks)
 
 
 Moment: TypeAlias = tuple[int, bool]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator.engine.plan import LINK
+from simulator.engine.plan import LINK, START
 from topologies.loops import fast
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def idle_times(timeline: Timeline, topology: Topology) -> NDArray[np.int64]:
     which = plan.resources.which
     for end, column in zip(at, (topology.links.src, topology.links.dst), strict=True):
         end[is_link] = np.minimum(column[which[is_link]], ranks)
-    at[0, ~is_link] = which[~is_link]
+    # who is kept waiting by a late start does nothing
+    busy_kinds = ~is_link & (plan.resources.kind != START)
+    at[0, busy_kinds] = which[busy_kinds]
     order = np.argsort(timeline.grant, kind="stable")
     busy, until = np.zeros((2, ranks + 1), dtype=np.int64)
     add = fast(_add_busy, plan.hops)

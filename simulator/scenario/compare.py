@@ -8,9 +8,8 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from algorithms.registry import ALGORITHMS
-from simulator.engine.engines import WORTH_COMPILING
 from simulator.engine.memory import Memory
-from simulator.scenario.compare_runs import Engine, Timed, run_at
+from simulator.scenario.compare_runs import Timed, engine_for, run_at
 from simulator.scenario.compare_variants import check_sizes, reason_of, unfit, variants
 from simulator.scenario.crossings import Crossover, Winners, crossovers, winners_at
 from simulator.scenario.errors import ScenarioErrors
@@ -39,6 +38,8 @@ class Contender:
     scenario : Scenario
         The scenario with this algorithm.
     ranks : int
+    size : int
+        M in bytes.
     fallback : str or None
         What was done because N did not fit it.
     steps : int
@@ -65,6 +66,7 @@ class Contender:
     name: str
     scenario: Scenario
     ranks: int
+    size: int
     fallback: str | None
     steps: int
     time: int
@@ -92,19 +94,21 @@ class Comparison:
     contenders : tuple of Contender
         In the order of the catalogue, the scenario's own code first.
     refused : mapping of str to str
-        Why the others do not do it here.
+        Why the others do not do it here, or the scenario's own does not.
     sizes : tuple of int
         Bytes, rising.
     times : mapping of str to tuple of (int or None)
         fs at every size; None where an algorithm cannot run.
     stopped : mapping of str to str
         Why those that cannot run at some size do not, at the first of these.
-    floor : tuple of (float or None)
-        The best lower bound at every size, s.
+    bounds : tuple of (Bounds or None)
+        Lower bounds at every size; None where nothing can run.
     winners : tuple of Winners
         At every size.
     crossovers : tuple of (Crossover, float or None)
         Each with the size at which the closed forms meet, where both have one that is a straight line.
+    crossing : mapping of str to tuple of (int or None)
+        fs at the size of every crossover.
     """
 
     scenario: Scenario
@@ -115,9 +119,15 @@ class Comparison:
     sizes: tuple[int, ...]
     times: Mapping[str, tuple[int | None, ...]]
     stopped: Mapping[str, str]
-    floor: tuple[float | None, ...]
+    bounds: tuple[Bounds | None, ...]
     winners: tuple[Winners, ...]
     crossovers: tuple[tuple[Crossover, float | None], ...]
+    crossing: Mapping[str, tuple[int | None, ...]]
+
+    @property
+    def floor(self) -> tuple[float | None, ...]:
+        """The best lower bound at every size, s."""
+        return tuple(None if bounds is None else bounds.best for bounds in self.bounds)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -145,47 +155,48 @@ def compare(
     sizes : sequence of int
         Bytes, rising; () compares at the scenario's own size alone.
     algorithms : sequence of str, optional
-        Names in the catalogue; by default all, and the scenario's own code.
+        Names in the catalogue, or that of the scenario's own code; by default all.
     verify, report, allow_code, memory_limit
         As `run`.
 
     Raises
     ------
     ScenarioErrors
-        If the topology or the scenario's own algorithm does not fit, or nothing of what was named.
+        If the topology does not fit, or nothing of what was named, or the scenario's own code is wrong.
     ProofError
         If a schedule does not compute the collective.
     """
-    check_sizes(scenario, sizes)
-    sizes = tuple(sizes) or (scenario.collective.size,)
     chosen = variants(scenario, algorithms)
-    count = _counter(report or silent, len(chosen) * (1 + len(sizes)))
+    count = _counter(report or silent, len(chosen) * (1 + max(1, len(sizes))))
     topology = cache(partial(build_topology, scenario))
     at = partial(run_at, topology=topology, memory=Memory(memory_limit), allow_code=allow_code)
     how = how_to_verify(scenario, verify)
     refused = {} if algorithms is not None else unfit(scenario)
     contenders: list[Contender] = []
+    wrong: ScenarioErrors | None = None
     for name, variant in chosen.items():
         count(name)
         try:
             timed = at(variant, scenario.collective.size)
             contenders.append(_contender(name, timed, timed.prove(how), _cut(contenders)))
         except ScenarioErrors as error:
-            if variant is scenario:
+            if variant.collective.own is not None:
                 raise
             # where it is the topology that is wrong, that is the error
             topology()
             refused[name] = reason_of(error, variant)
+            wrong = error if variant is scenario else wrong
+    if not contenders and wrong is not None:
+        # what keeps all of them from running is said of the file
+        raise wrong
     if not contenders:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
         raise ScenarioErrors([scenario.source.error(f"no algorithm fits: {reasons}", ("collective",))])
-    at = partial(at, engine=_engine(scenario, sum(one.work for one in contenders) * len(sizes)))
+    own = contenders[0].size
+    check_sizes(scenario, sizes, own)
+    sizes = tuple(sizes) or (own,)
+    at = partial(at, engine=engine_for(scenario, sum(one.work for one in contenders) * len(sizes)))
     return _swept(scenario, contenders, refused, sizes, at, count)
-
-
-def _engine(scenario: Scenario, work: int) -> Engine:
-    """The engine for that many hops in many runs, which are worth compiling together."""
-    return "compiled" if scenario.engine == "auto" and work >= WORTH_COMPILING else scenario.engine
 
 
 def _counter(tell: Report, work: int) -> Callable[[str], None]:
@@ -209,6 +220,7 @@ def _contender(name: str, timed: Timed, verified: str, cut: Cut | None) -> Conte
         name,
         timed.scenario,
         timed.schedule.ranks,
+        timed.schedule.collective.size,
         timed.schedule.fallback,
         timed.schedule.steps,
         timed.timeline.time,
@@ -234,8 +246,8 @@ def _swept(
 ) -> Comparison:
     """Time every contender at every size, and look for who takes over where."""
     by_name = {one.name: one for one in contenders}
-    own = scenario.collective.size
-    floor = {own: contenders[0].bounds.best}
+    own = contenders[0].size
+    bounds = {own: contenders[0].bounds}
     stopped: dict[str, str] = {}
     known: dict[tuple[str, int], int | None] = {(one.name, own): one.time for one in contenders}
 
@@ -251,8 +263,8 @@ def _swept(
                 known[name, size] = None
                 return None
             known[name, size] = timed.timeline.time
-            if size not in floor and size in sizes:
-                floor[size] = timed.bounds(_cut(contenders)).best
+            if size not in bounds and size in sizes:
+                bounds[size] = timed.bounds(_cut(contenders))
         return known[name, size]
 
     for one in contenders:
@@ -270,9 +282,10 @@ def _swept(
         sizes,
         {name: tuple(time_at(name, size) for size in sizes) for name in by_name},
         stopped,
-        tuple(floor.get(size) for size in sizes),
+        tuple(bounds.get(size) for size in sizes),
         winners,
         tuple((one, meeting(by_name[one.before].terms, by_name[one.after].terms)) for one in changes),
+        {name: tuple(time_at(name, one.size) for one in changes) for name in by_name},
     )
 
 

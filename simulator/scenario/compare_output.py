@@ -147,16 +147,27 @@ def write_comparison(comparison: Comparison, folder: Path, *, force: bool = Fals
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Time against size."""
-    from plots.sizes import Curve, Leader, sizes_figure
+    """Time against size, at the crossovers, too."""
+    from plots.sizes import Curve, Floor, Leader, sizes_figure
 
     scenario = comparison.scenario
+    crossing = [one.size for one, _ in comparison.crossovers]
+    sizes = sorted({*comparison.sizes, *crossing})
+    bounds = dict(zip(comparison.sizes, comparison.bounds, strict=True))
+    curves = []
+    for name, times in comparison.times.items():
+        at = dict(zip(comparison.sizes, times, strict=True))
+        at |= zip(crossing, comparison.crossing[name], strict=True)
+        curves.append(Curve(name, [_seconds(at[size]) for size in sizes]))
     first = next((name for name in leaders(comparison.winners) if name is not None), None)
     named = [] if first is None else [Leader(first, comparison.sizes[0])]
     return sizes_figure(
-        comparison.sizes,
-        [Curve(name, tuple(map(_seconds, times))) for name, times in comparison.times.items()],
-        comparison.floor,
+        sizes,
+        curves,
+        [
+            None if known is None else Floor(known.latency, max(known.bandwidth, known.reduction))
+            for known in map(bounds.get, sizes)
+        ],
         [*named, *(Leader(one.after, one.size) for one, _ in comparison.crossovers)],
         title=f"{scenario.collective.kind} on {comparison.ranks} ranks, {scenario.topology.kind}",
         subtitle=scenario.name,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from simulator.engine.engines import run_plan
+from simulator.engine.engines import WORTH_COMPILING, run_plan
 from simulator.engine.lower import lower, placement
 from simulator.engine.one_rank import lower_one
 from simulator.engine.plan import LINK
@@ -114,6 +114,11 @@ def evenly_resized(schedule: Schedule, size: int) -> Schedule | None:
         return None
     sizes = np.full_like(collective.sizes, size // chunks)
     return replace(schedule, collective=replace(collective, sizes=sizes))
+
+
+def engine_for(scenario: Scenario, work: int) -> Engine:
+    """The engine for that many hops in many runs, which are worth compiling together."""
+    return "compiled" if scenario.engine == "auto" and work >= WORTH_COMPILING else scenario.engine
 
 
 def run_at(

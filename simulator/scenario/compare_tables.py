@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from simulator.scenario.crossings import Winners
 
 DIGITS: Final = 4
+FEW: Final = 6
+"""Algorithms whose times stand beside each other at every size."""
 
 TERMS: Final = (
     "algorithm",
@@ -126,6 +128,23 @@ def _fastest(here: Winners, leader: str | None, bound: float | None) -> tuple[st
         number_text(time / bound if bound > 0 else None, "{:.3f}"),
         number_text(ahead, "x {:.3f}"),
     )
+
+
+def sizes_table(comparison: Comparison) -> Table:
+    """A row a size: every algorithm's time, and how near the fastest is to the bound."""
+    names = list(comparison.times)
+    table = new_table("size", *names, "bound", "% of bound", title="time by size")
+    for number, (here, bound) in enumerate(zip(comparison.winners, comparison.floor, strict=True)):
+        times = [comparison.times[name][number] for name in names]
+        best = None if here.time is None else to_seconds(here.time)
+        near = None if bound is None or not best else 100 * bound / best
+        table.add_row(
+            format_bytes(here.size),
+            *(_time_text(None if time is None else to_seconds(time)) for time in times),
+            _time_text(bound),
+            number_text(near, "{:.1f}"),
+        )
+    return table
 
 
 def crossover_lines(comparison: Comparison) -> Iterator[str]:

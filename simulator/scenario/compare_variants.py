@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
 
 
-def check_sizes(scenario: Scenario, sizes: Sequence[int]) -> None:
-    """Refuse to vary a size that a scenario's collective does not have.
+def check_sizes(scenario: Scenario, sizes: Sequence[int], own: int) -> None:
+    """Refuse to vary a size that a scenario's collective does not have; its own is no other.
 
     Raises
     ------
     ScenarioErrors
     """
     choice = scenario.collective
-    if not sizes or not ({"sizes"} & choice.options.keys() or choice.kind == "barrier"):
+    fixed = "sizes" in choice.options or choice.kind == "barrier"
+    if not fixed or set(sizes) <= {own}:
         return
     why = "a barrier has no size" if choice.kind == "barrier" else "its blocks have sizes of their own"
     raise ScenarioErrors(
@@ -30,20 +31,24 @@ def check_sizes(scenario: Scenario, sizes: Sequence[int]) -> None:
     )
 
 
+def own_name(scenario: Scenario) -> str | None:
+    """What a scenario's own code or steps go by beside the catalogue; None where it has none."""
+    choice = scenario.collective
+    if choice.own is None:
+        return None
+    return f"{choice.algorithm} (own)" if choice.algorithm in ALGORITHMS else choice.algorithm
+
+
 def variants(scenario: Scenario, algorithms: Sequence[str] | None = None) -> dict[str, Scenario]:
     """The scenario by each algorithm that does its collective, or by those that were named.
 
     An algorithm is given the scenario's options that it takes.
     """
-    choice = scenario.collective
-    names = [name for name, known in ALGORITHMS.items() if choice.kind in known.collectives]
-    found: dict[str, Scenario] = {}
-    if choice.own is not None and algorithms is None:
-        label = f"{choice.algorithm} (own)" if choice.algorithm in ALGORITHMS else choice.algorithm
-        found[label] = scenario
-    for name in names if algorithms is None else algorithms:
-        found[name] = _by(scenario, name)
-    return found
+    kind, own = scenario.collective.kind, own_name(scenario)
+    if algorithms is None:
+        algorithms = [name for name, known in ALGORITHMS.items() if kind in known.collectives]
+        algorithms = algorithms if own is None else [own, *algorithms]
+    return {name: scenario if name == own else _by(scenario, name) for name in algorithms}
 
 
 def _by(scenario: Scenario, name: str) -> Scenario:

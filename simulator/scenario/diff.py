@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
-from simulator.engine.critical_path import AT_RANKS, PARTS
+from simulator.engine.critical_path import PARTS
+from simulator.scenario.diff_file import COUNTS
 from simulator.scenario.diff_sides import Setting, Side, settings
 from topologies.clock import femtoseconds
 from topologies.errors import CollsimError
-
-COUNTS: Final = (
-    "steps",
-    "depth",
-    "transfers",
-    "bytes_sent_max",
-    "bytes_sent_total",
-    "bytes_reduced_max",
-    "staged",
-)
 
 MOST_LINKS: Final = 10
 """Links that a difference names."""
@@ -75,7 +66,8 @@ class Difference:
     parts : mapping of str to Pair
         fs of each part of the critical path; they sum to the time.
     levels : tuple of LevelChange
-        The last is what is spent on no link.
+    ranks : mapping of str to Pair
+        fs of each part that are spent on no link; with those of the levels they sum to the parts.
     links : tuple of LinkChange
         Those whose busy time changed most.
     counts : mapping of str to Pair
@@ -88,6 +80,7 @@ class Difference:
     time: Pair
     parts: Mapping[str, Pair]
     levels: tuple[LevelChange, ...]
+    ranks: Mapping[str, Pair]
     links: tuple[LinkChange, ...]
     counts: Mapping[str, Pair]
 
@@ -111,13 +104,15 @@ def difference(before: Side, after: Side) -> Difference:
             f"{several.label} is of several collectives and {one.label} of one; they cannot be compared"
         )
     parts = _parts(before.result["critical_path"], after.result["critical_path"])
+    levels = tuple(_levels(before, after))
     return Difference(
         before,
         after,
         settings(before, after),
         _sum(parts.values()),
         parts,
-        tuple(_levels(before, after, parts)),
+        levels,
+        {part: _less(pair, _sum(level.parts[part] for level in levels)) for part, pair in parts.items()},
         _links(before, after),
         {key: Pair(before.count(key), after.count(key)) for key in COUNTS if not before.is_together},
     )
@@ -132,16 +127,13 @@ def _sum(pairs: Iterable[Pair]) -> Pair:
     return Pair(sum(pair.before or 0 for pair in some), sum(pair.after or 0 for pair in some))
 
 
-def _levels(before: Side, after: Side, parts: Mapping[str, Pair]) -> Iterable[LevelChange]:
+def _levels(before: Side, after: Side) -> Iterator[LevelChange]:
     one, other = ({level["name"]: level for level in side.result["levels"]} for side in (before, after))
     nothing = dict.fromkeys(PARTS, 0.0)
-    rest = dict(parts)
     for name in dict.fromkeys((*one, *other)):
         a, b = one.get(name), other.get(name)
         spent = _parts(*((side or {}).get("critical_path", nothing) for side in (a, b)))
-        rest = {part: _less(pair, spent[part]) for part, pair in rest.items()}
         yield LevelChange(name, _figure(a, b, "bytes"), _time(a, b), spent)
-    yield LevelChange(AT_RANKS, Pair(None, None), Pair(None, None), rest)
 
 
 def _less(pair: Pair, taken: Pair) -> Pair:

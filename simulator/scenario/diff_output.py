@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from simulator.scenario.diff_file import BOUNDS
 from simulator.scenario.diff_sentence import sentence
 from simulator.scenario.tables import NOTHING, new_table
 from topologies.clock import to_seconds
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from simulator.scenario.diff import Difference, Pair
     from simulator.scenario.diff_sides import Side
-
-BOUNDS: Final = ("latency", "bandwidth", "reduction", "best")
 
 
 def difference_json(found: Difference) -> str:
@@ -46,6 +45,7 @@ def difference_object(found: Difference) -> dict[str, Any]:
             }
             for level in found.levels
         ],
+        "at_ranks": {part: _seconds(pair) for part, pair in found.ranks.items()},
         "links": [
             {
                 "src": link.src,
@@ -81,10 +81,9 @@ def _bounds(found: Difference) -> dict[str, tuple[float | None, float | None]]:
 
 
 def _bound(side: Side, key: str) -> float | None:
-    """A figure that a file may lack, or have wrong."""
-    told = side.result.get("bounds")
-    value = side.result.get("gap") if key == "gap" else told.get(key) if isinstance(told, dict) else None
-    return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+    """A figure that a file may lack."""
+    value = (side.result if key == "gap" else side.result.get("bounds") or {}).get(key)
+    return None if value is None else float(value)
 
 
 def difference_tables(found: Difference) -> Iterator[Table]:
@@ -92,7 +91,7 @@ def difference_tables(found: Difference) -> Iterator[Table]:
     if found.settings:
         yield _settings_table(found)
     yield _parts_table(found)
-    if len(found.levels) > 2:
+    if len(found.levels) > 1:
         yield _levels_table(found)
     if found.links:
         yield _links_table(found)
@@ -117,9 +116,8 @@ def _parts_table(found: Difference) -> Table:
 
 def _levels_table(found: Difference) -> Table:
     """What changed on the links of each level, and at the ranks."""
-    some = [
-        part for part, pair in found.parts.items() if any(level.parts[part].grown for level in found.levels)
-    ]
+    places = [*(level.parts for level in found.levels), found.ranks]
+    some = [part for part in found.parts if any(parts[part].grown for parts in places)]
     table = new_table("level", "bytes: A", "B", *some, title="by level, what the path takes more")
     for level in found.levels:
         sizes = (
@@ -127,6 +125,7 @@ def _levels_table(found: Difference) -> Table:
             for size in (level.bytes.before, level.bytes.after)
         )
         table.add_row(level.name, *sizes, *(_change(level.parts[part]) for part in some))
+    table.add_row("at the ranks", NOTHING, NOTHING, *(_change(found.ranks[part]) for part in some))
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simulator.engine.critical_path import AT_RANKS, PARTS
+from simulator.engine.critical_path import PARTS
 from topologies.clock import to_seconds
 from topologies.text import format_bytes, format_time
 
@@ -17,6 +17,9 @@ ENOUGH: Final = 0.9
 WORTH_A_WORD: Final = 0.1
 """Share of it from which on a part that went the other way is."""
 
+NAMED: Final = 4
+"""Keys that are named; of the others it is said how many they are."""
+
 _CAUSES: Final = {"latency": "steps", "serialization": "bytes_sent_max", "reduction": "bytes_reduced_max"}
 """The count that makes most of a part."""
 
@@ -25,7 +28,7 @@ def sentence(found: Difference) -> str:
     """Say why the second run takes longer than the first, or shorter."""
     before, after = found.time.before or 0, found.time.after or 0
     if before == after:
-        other = "" if not found.settings else f", though {_keys(found)} differ"
+        other = "" if not found.settings else f", though {_keys(found)}"
         return f"Both take {_time(before)}{other}{_exchanged(found)}."
     more = after > before
     ratio = "" if not before else f", {after / before:.3g} times as long as A"
@@ -36,7 +39,9 @@ def sentence(found: Difference) -> str:
 
 
 def _keys(found: Difference) -> str:
-    return _listed([setting.key for setting in found.settings[:4]])
+    keys = [setting.key for setting in found.settings]
+    more = [f"{len(keys) - NAMED} more"] if len(keys) > NAMED else []
+    return f"{_listed(keys[:NAMED] + more)} {'differ' if len(keys) > 1 else 'differs'}"
 
 
 def _exchanged(found: Difference) -> str:
@@ -72,11 +77,10 @@ def _part(found: Difference, part: str) -> str:
 
 
 def _where(found: Difference, part: str) -> str:
-    """The level on which a part changed most, where there are several."""
-    levels = [level for level in found.levels if level.name != AT_RANKS]
-    if len(levels) < 2:
+    """The level on which a part changed most, where there are several and it is not at the ranks."""
+    if len(found.levels) < 2 or 2 * abs(found.ranks[part].grown) >= abs(found.parts[part].grown):
         return ""
-    most = max(levels, key=lambda level: abs(level.parts[part].grown))
+    most = max(found.levels, key=lambda level: abs(level.parts[part].grown))
     return f"on {most.name} links" if most.parts[part].grown else ""
 
 

@@ -8,15 +8,16 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.engine.critical_path import PARTS
+from simulator.scenario.diff_file import read_result
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
-from simulator.scenario.load import read_text
+from simulator.scenario.models import Code, CollectiveChoice
 from simulator.scenario.result import as_object
 from simulator.scenario.result_parts import links_object
 from simulator.scenario.run import Result
 from simulator.scenario.source import Scalar, dotted
 
 if TYPE_CHECKING:
+    from simulator.scenario.inline import InlineSteps
     from simulator.scenario.models import Scenario
     from simulator.scenario.source import At, Source
     from simulator.scenario.together_models import TogetherScenario
@@ -61,8 +62,8 @@ class Side:
 
     def count(self, key: str) -> int | None:
         """A whole number of the result; None where it has none."""
-        value = self.result.get(key)
-        return value if isinstance(value, int) else None
+        value: int | None = self.result.get(key)
+        return value
 
 
 def side_of(label: str, result: Result | TogetherResult) -> Side:
@@ -105,60 +106,9 @@ def read_side(path: Path) -> Side:
     Raises
     ------
     ScenarioErrors
-        If it cannot be read, or is no result.
+        If it cannot be read, or is no result; names the place in the file.
     """
-    file = str(path)
-    try:
-        found = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise ScenarioErrors(
-            [ScenarioError(f"no JSON: {error.msg}", file, error.lineno, error.colno)]
-        ) from None
-    except RecursionError:
-        found = None
-    wrong = _wrong(found)
-    if wrong:
-        raise ScenarioErrors([ScenarioError(wrong, file)])
-    return Side(file, found, None, every_link=False)
-
-
-def _wrong(found: Any) -> str | None:
-    """Why a JSON value is no result; None where it is one."""
-    expected = 'expected the result.json of one run, as "collsim run --out" writes it'
-    if isinstance(found, list):
-        return f"holds a list; {expected}"
-    if not isinstance(found, dict) or not _is_number(found.get("time")):
-        return f"is no result; {expected}"
-    path = found.get("critical_path")
-    if not _are_parts(path):
-        return f'has no "critical_path" with all of its parts; {expected}'
-    for key, texts, numbers in (
-        ("levels", ("name",), ("bytes", "busy")),
-        ("links", ("level",), ("bytes", "busy")),
-    ):
-        rows = found.get(key)
-        if not isinstance(rows, list) or not all(_is_row(row, texts, numbers) for row in rows):
-            return f'has no "{key}", or wrong ones; {expected}'
-    if not all(_are_parts(level.get("critical_path")) for level in found["levels"]):
-        return f'has a level without a "critical_path"; {expected}'
-    return None
-
-
-def _is_row(row: Any, texts: tuple[str, ...], numbers: tuple[str, ...]) -> bool:
-    return (
-        isinstance(row, dict)
-        and all(isinstance(row.get(key), str) for key in texts)
-        and all(_is_number(row.get(key)) for key in numbers)
-    )
-
-
-def _are_parts(found: Any) -> bool:
-    return isinstance(found, dict) and all(_is_number(found.get(part)) for part in PARTS)
-
-
-def _is_number(value: Any) -> bool:
-    # up to what the clock holds, which leaves out infinity and what is not a number
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**63
+    return Side(str(path), read_result(path), None, every_link=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,25 +148,45 @@ def _flat(value: Any, at: At = ()) -> dict[At, Any]:
     if is_dataclass(value) and not isinstance(value, type):
         value = _inside(value)
     if isinstance(value, Mapping):
-        entries: Iterable[tuple[str | int, Any]] = value.items()
+        entries: Iterable[tuple[str | int | At, Any]] = value.items()
     elif isinstance(value, Sequence) and any(is_dataclass(each) for each in value):
         entries = enumerate(value)
     else:
         return {} if value is None else {at: tuple(value) if isinstance(value, list) else value}
-    return {path: leaf for key, each in entries for path, leaf in _flat(each, (*at, key)).items()}
+    return {
+        path: leaf
+        for key, each in entries
+        for path, leaf in _flat(each, (*at, *(key if isinstance(key, tuple) else (key,)))).items()
+    }
 
 
-def _inside(value: Any) -> dict[str, Any]:
-    """Fields of a part of a scenario by the keys that they have in the file."""
+def _inside(value: Any) -> dict[str | At, Any]:
+    """Fields of a part of a scenario by the keys, or paths, that they have in the file."""
+    inside: dict[str | At, Any]
     inside = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in UNSAID}
     # what stands beside the others in the file
-    for nested in ("parameters", "options"):
+    for nested in ("parameters",) if isinstance(value, Code) else ("parameters", "options"):
         inside |= inside.pop(nested, {})
+    if isinstance(value, CollectiveChoice):
+        inside |= _own(inside.pop("own"))
     if "members" in inside:
         inside["collectives"] = inside.pop("members")
     if "scenario" in inside:
         inside |= _inside(inside.pop("scenario").collective)
     return inside
+
+
+def _own(own: Code | InlineSteps | None) -> dict[str | At, Any]:
+    """What says how a collective is done: the name of an algorithm, code, or steps."""
+    if own is None:
+        return {}
+    if isinstance(own, Code):
+        return {"algorithm": own}
+    # paths begin at the file's block `collective`
+    moved: dict[str | At, Any] = {
+        one.at[1:]: (one.src, one.dst, one.mode, one.chunks) for step in own for one in step
+    }
+    return {"algorithm": None, **moved}
 
 
 def _written(source: Source, at: At, flat: Mapping[At, Any]) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from algorithms.bandwidth_bound import EXACT
 from algorithms.bounds import Bounds, TextbookBounds, textbook_bounds
-from simulator.engine.critical_path import AT_RANKS, PARTS, parts_by_level
+from simulator.engine.critical_path import PARTS, PartsByLevel, parts_by_level
 from simulator.engine.plan import LINK
 from simulator.engine.waiting import idle_times, link_waits
 from simulator.scenario.gains import Gain, gains
@@ -41,7 +41,7 @@ class Explanation:
     ----------
     result : Result or TogetherResult
     path : CriticalPath
-    levels : dict of str to dict of str to int
+    parts : PartsByLevel
         fs of each part of the path on the links of each level, and at the ranks.
     use : LinkUse
     waits : LinkWaits
@@ -56,7 +56,7 @@ class Explanation:
 
     result: Result | TogetherResult
     path: CriticalPath
-    levels: dict[str, dict[str, int]]
+    parts: PartsByLevel
     use: LinkUse
     waits: LinkWaits
     idle: NDArray[np.int64]
@@ -91,22 +91,30 @@ class Explanation:
 
     def _on_level(self, part: str) -> str:
         """The level on whose links most of a part is, and the link in whose queue the path stands longest."""
-        level = max(self.levels, key=lambda name: self.levels[name][part])
-        where = f" on {level} links" if level != AT_RANKS and len(self.levels) > 2 else ""
-        return where + (self._longest_queue() if part == "queueing" else "")
+        found: list[str] = []
+        levels, total = self.parts.levels, self.path.totals()[part]
+        if len(levels) > 1 and 2 * self.parts.ranks[part] < total:
+            level = max(levels, key=lambda name: levels[name][part])
+            found.append(f"{levels[level][part] / total:.0%} of it on {level} links")
+        if part == "queueing":
+            found += self._longest_queue()
+        return f" ({', '.join(found)})" if found else ""
 
-    def _longest_queue(self) -> str:
+    def _longest_queue(self) -> list[str]:
         resources = self.result.timeline.plan.resources
         some = self.path.part == PARTS.index("queueing")
         wait = np.zeros(len(resources), dtype=np.int64)
         np.add.at(wait, self.path.resource[some], (self.path.end - self.path.begin)[some])
         worst = int(wait.argmax())
         if resources.kind[worst] != LINK or self.result_is_one_rank:
-            return ""
+            return []
         link = int(resources.which[worst])
         busy = int(self.use.busy[link]) / self.result.timeline.time
-        name = self.result.topology.link_name(link)
-        return f" (most of all for {name}, which is in use {busy:.0%} of the time)"
+        name, span = self.result.topology.link_name(link), "the time"
+        if self.result.timeline.time > self.path.time:
+            # of several collectives, background messages may go on
+            span = f"the {format_time(self.result.timeline.seconds, 4)} until everything has ended"
+        return [f"most of all for {name}, which is in use {busy:.0%} of {span}"]
 
     @property
     def result_is_one_rank(self) -> bool:
@@ -151,7 +159,7 @@ def explain(result: Result | TogetherResult, report: Callable[[int, int], None] 
     return Explanation(
         result=result,
         path=path,
-        levels=parts_by_level(path, timeline, topology),
+        parts=parts_by_level(path, timeline, topology),
         use=result.link_use,
         waits=link_waits(timeline),
         idle=idle_times(timeline, topology),

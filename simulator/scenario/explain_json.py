@@ -28,11 +28,14 @@ def explanation_object(explanation: Explanation) -> dict[str, Any]:
     found: dict[str, Any] = {
         "scenario": result.scenario.name,
         "time": result.time,
+        "span": result.timeline.seconds,
         "sentence": explanation.sentence,
         "critical_path": parts_object(explanation.path.totals()),
         "levels": [
-            {"name": name, "critical_path": parts_object(parts)} for name, parts in explanation.levels.items()
+            {"name": name, "critical_path": parts_object(parts)}
+            for name, parts in explanation.parts.levels.items()
         ],
+        "at_ranks": parts_object(explanation.parts.ranks),
         "path": _segments(explanation),
         "links": [_link(explanation, link) for link in explanation.hottest.tolist()],
         "idle": [to_seconds(time) for time in idle.tolist()],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from simulator.engine.critical_path import AT_RANKS, PARTS
+from simulator.engine.critical_path import PARTS
 from simulator.scenario.tables import NOTHING, new_table, number_text
 from topologies.clock import to_seconds
 from topologies.text import format_bandwidth, format_bytes, format_time
@@ -46,18 +46,15 @@ def explanation_notes(explanation: Explanation) -> Iterator[str]:
 def _parts_table(explanation: Explanation) -> Table:
     """A row a part of the path, in all and by level."""
     time, totals = explanation.path.time, explanation.path.totals()
-    levels = [name for name, parts in explanation.levels.items() if any(parts.values())]
-    named = levels if len(levels) > 1 else []
-    table = new_table("part", "time", "share", *(_at(level) for level in named), title="where the time goes")
+    places = [*explanation.parts.levels.items(), ("at the ranks", explanation.parts.ranks)]
+    named = [(name, parts) for name, parts in places if any(parts.values())]
+    named = named if len(named) > 1 else []
+    table = new_table("part", "time", "share", *(name for name, _ in named), title="where the time goes")
     for part in PARTS:
         if totals[part]:
-            split = (explanation.levels[level][part] for level in named)
+            split = (parts[part] for _, parts in named)
             table.add_row(part, _time(totals[part]), f"{totals[part] / time:.1%}", *map(_time, split))
     return table
-
-
-def _at(level: str) -> str:
-    return "at the ranks" if level == AT_RANKS else level
 
 
 def _time(time: int) -> str:

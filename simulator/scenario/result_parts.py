@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from algorithms.counts import Counts
     from algorithms.cuts import Cut
     from simulator.engine.analysis import LinkUse
+    from simulator.engine.critical_path import PartsByLevel
     from topologies.topology import Topology
 
 BUSIEST: Final = 10
@@ -32,7 +33,7 @@ def parts_object(parts: Mapping[str, int]) -> dict[str, float]:
 
 
 def levels_object(
-    topology: Topology, use: LinkUse, path: Mapping[str, Mapping[str, int]], times: int = 1
+    topology: Topology, use: LinkUse, path: PartsByLevel, times: int = 1
 ) -> list[dict[str, Any]]:
     """Use of the links of every level, where each stands for so many, and its share of the critical path."""
     return [
@@ -40,7 +41,7 @@ def levels_object(
             "name": name,
             "bytes": times * sum(use.bytes[topology.links.level == level].tolist()),
             "busy": to_seconds(times * sum(use.busy[topology.links.level == level].tolist())),
-            "critical_path": parts_object(path[name]),
+            "critical_path": parts_object(path.levels[name]),
         }
         for level, name in enumerate(topology.levels)
     ]

@@ -11,7 +11,7 @@ from topologies.clock import FEMTOSECONDS, to_seconds
 
 if TYPE_CHECKING:
     from simulator.llm.memory import Memory
-    from simulator.llm.step.report import StepReport
+    from simulator.llm.step.report import HowSimulated, StepReport
     from simulator.llm.step.report_ladder import Rung
     from simulator.llm.step.report_links import HotLink
     from simulator.llm.step.report_time import StageTime
@@ -65,10 +65,7 @@ def step_json(
         "exposed": _exposed(report),
         "levels": _levels(report),
         "links": [_link(link) for link in report.hottest],
-        "calls": [
-            {"group": row.group, "kind": row.kind, "memoised": row.memoised, "laid": row.laid}
-            for row in report.simulated
-        ],
+        "calls": [_calls(row) for row in report.simulated],
         "memory": _memory(report.memory),
         "ladder": [_rung(rung) for rung in rungs] or None,
         "what_if": [_case(case) for case in cases] or None,
@@ -120,6 +117,19 @@ def _link(link: HotLink) -> dict[str, Any]:
         "bytes": link.bytes,
         "busy": to_seconds(link.busy),
         "utilisation": link.utilisation,
+        "bandwidth": link.bandwidth,
+        "bandwidth_while_busy": link.achieved,
+    }
+
+
+def _calls(row: HowSimulated) -> dict[str, Any]:
+    return {
+        "group": row.group,
+        "kind": row.kind,
+        "memoised": row.memoised,
+        "laid": row.laid,
+        "time": to_seconds(row.time),
+        "busbw": row.bus_bandwidth,
     }
 
 

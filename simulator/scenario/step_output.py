@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.llm.step.graph import COMPUTE
 from simulator.scenario.output import write_folder
+from simulator.scenario.step_trace import step_trace, streams_in_order
 from topologies.clock import exact_seconds
 
 if TYPE_CHECKING:
@@ -19,12 +19,10 @@ HEADER: Final = (
     *("task", "stage", "stream", "phase", "microbatch", "name"),
     *("collective", "group", "peer", "size", "memoised", "begin", "end"),
 )
-STREAMS: Final = (COMPUTE, "tp", "cp", "ep", "send forward", "send backward", "gather", "reduce")
-"""Order of a stage's lanes."""
 
 
 def write_step(result: StepResult, report: str, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write step.json, step.csv, step.png and step.svg.
+    """Write step.json, step.csv, trace.json, step.png and step.svg.
 
     Parameters
     ----------
@@ -47,6 +45,7 @@ def write_step(result: StepResult, report: str, folder: Path, *, force: bool = F
         from plots.style import save
 
         (home / "step.json").write_text(report, encoding="utf-8")
+        (home / "trace.json").write_text(step_trace(result.report.step), encoding="utf-8")
         with (home / "step.csv").open("w", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(HEADER)
@@ -78,7 +77,7 @@ def step_bars(result: StepResult) -> Bars:
     from plots.steps import Bars
 
     step = result.report.step
-    streams = sorted(step.graph.streams, key=lambda stream: (stream.stage, STREAMS.index(stream.name)))
+    streams = streams_in_order(step)
     lane = {stream: number for number, stream in enumerate(streams)}
     tasks = step.graph.tasks
     return Bars(

@@ -96,6 +96,7 @@ def levels_sheet(report: StepReport) -> Sheet:
     rows = report.levels
     hottest = [row.hottest for row in rows]
     used = [None if link is None else 100 * link.utilisation for link in hottest]
+    busy = [None if link is None else to_seconds(link.busy) for link in hottest]
     return Sheet(
         "levels: bytes over links, and over what these could carry in that time",
         (
@@ -105,6 +106,7 @@ def levels_sheet(report: StepReport) -> Sheet:
             Column("% used", [100 * row.utilisation for row in rows], "{:.2f}".format),
             Column("hottest link", [None if link is None else link.name for link in hottest], words=True),
             Column("over it", [None if link is None else link.bytes for link in hottest], gib),
+            Column("busy", busy, _seconds),
             Column("% of it used", used, "{:.2f}".format),
         ),
     )
@@ -121,6 +123,8 @@ def links_sheet(report: StepReport) -> Sheet:
             Column("bytes", [row.bytes for row in rows], gib),
             Column("busy", [to_seconds(row.busy) for row in rows], _seconds),
             Column("% used", [100 * row.utilisation for row in rows], "{:.2f}".format),
+            Column("GB/s while busy", [row.achieved / 1e9 for row in rows], "{:.1f}".format),
+            Column("of", [row.bandwidth / 1e9 for row in rows], "{:g}".format),
         ),
     )
 
@@ -129,12 +133,15 @@ def simulated_sheet(report: StepReport) -> Sheet:
     """A row a kind of call: how many were memoised, how many laid over the links with all others."""
     rows = report.simulated
     return Sheet(
-        "calls: memoised where no other can meet them on a link, else laid over the links together",
+        "calls: memoised where no other can meet them on a link, else laid over the links together; "
+        "busbw in GB/s",
         (
             Column("group", [row.group for row in rows], words=True),
             Column("primitive", [row.kind for row in rows], title, words=True),
             Column("memoised", [row.memoised for row in rows]),
             Column("laid", [row.laid for row in rows]),
+            Column("time, all", [to_seconds(row.time) for row in rows], _seconds),
+            Column("busbw", [row.bus_bandwidth / 1e9 for row in rows], "{:.1f}".format),
         ),
     )
 

@@ -95,6 +95,7 @@ def test_wrong_input_is_told_in_a_line(
         ((cube, "--algorithms", "rign"), 'there is no algorithm "rign"; did you mean "ring"?'),
         ((cube, "--algorithms", "bruck"), 'there is no allreduce by the algorithm "bruck"'),
         ((cube, "--sizes", "1 GiB..1 KiB"), "--sizes: a range goes from"),
+        ((cube, "--sizes", ""), '--sizes: "" is not a size'),
         ((cube, "--sizes", "many"), '--sizes: "many" is not a size'),
         ((cube, "--points", "1"), "--sizes: a range holds 2 to 200 sizes"),
         ((cube, "--json", "--csv"), "name one"),
@@ -126,6 +127,24 @@ def test_own_code_that_computes_something_else_fails_as_in_run(
     assert collsim("compare", path, "--allow-code") == 1
     assert "proof failed" in capsys.readouterr().err
     assert collsim("compare", path, "--allow-code", "--algorithms", "ring,direct", "--sizes", "1KiB") == 0
+
+
+def test_own_code_is_named_as_the_tables_name_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = "from collsim import COPY\n\n\ndef ring(ranks):\n    yield [0, 1], [1, 0], [[0], [1]], COPY\n"
+    write(tmp_path / "mine.py", mine)
+    start = (
+        "topology: {kind: full_mesh, ranks: 2, bandwidth: 1 GB/s}\ncollective: {kind: allgather, size: 1 KiB,"
+    )
+    code = write(tmp_path / "own.yaml", start + " algorithm: {file: mine.py, function: ring}}\n")
+    steps = write(tmp_path / "steps.yaml", start + " steps: [{0 -> 1: copy 0, 1 -> 0: copy 1}]}\n")
+    for path, name in ((code, "ring (own)"), (steps, "inline")):
+        chosen = ("--algorithms", f"direct,{name}", "--sizes", "1KiB", "--expect", f"1KiB={name}")
+        assert collsim("compare", path, *chosen, "--allow-code", "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        assert list(found["times"]) == ["direct", name]
+        assert found["winners"][0]["algorithms"] == ["direct", name]
+    assert collsim("compare", code, "--algorithms", "inline") == 2
+    assert 'there is no algorithm "inline"' in capsys.readouterr().err
 
 
 def test_warnings_are_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

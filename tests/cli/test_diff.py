@@ -48,8 +48,8 @@ def test_json_and_what_run_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert collsim("diff", result, "library:first-walk/ring-reduce-scatter-8", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert list(found) == [
-        "a", "b", "time", "difference", "ratio", "sentence", "settings", "critical_path", "levels", "links",
-        "every_link", "counts", "bounds",
+        "a", "b", "time", "difference", "ratio", "sentence", "settings", "critical_path", "levels",
+        "at_ranks", "links", "every_link", "counts", "bounds",
     ]  # fmt: skip
     assert found["time"] == {"a": 2.1336e-05, "b": 0.016522072}
     assert found["settings"] == [{"key": "size", "a": str(2**20), "b": str(2**30)}]

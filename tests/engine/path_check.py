@@ -13,8 +13,9 @@ def check_path(timeline: Timeline, topology: Topology) -> CriticalPath:
     """The path of a timeline: without a hole from start to end, and each part where its operation was."""
     path = critical_path(timeline, topology)
     assert path.time == timeline.time == sum(path.totals().values())
-    levels = parts_by_level(path, timeline, topology)
-    assert {part: sum(parts[part] for parts in levels.values()) for part in path.totals()} == path.totals()
+    parts = parts_by_level(path, timeline, topology)
+    everywhere = [*parts.levels.values(), parts.ranks]
+    assert {part: sum(one[part] for one in everywhere) for part in path.totals()} == path.totals()
     if not len(path):
         return path
     assert (path.begin[0], path.end[-1]) == (0, timeline.time)

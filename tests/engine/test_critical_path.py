@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from algorithms import build
-from simulator.engine.critical_path import AT_RANKS, PARTS, CriticalPath, critical_path, parts_by_level
+from simulator.engine.critical_path import PARTS, CriticalPath, critical_path, parts_by_level
 from simulator.engine.engines import run_plan, simulate
 from simulator.engine.jobs import Job
 from simulator.engine.lower import lower, lower_together
@@ -123,7 +123,7 @@ def test_a_slow_reducer(mode: str, expected: dict[str, float]) -> None:
     timeline = simulate(reduction_flight(300), topology, None, Reduction(BANDWIDTH / 4, mode))  # type: ignore[arg-type]
     assert parts(timeline, topology) == expected
     path = critical_path(timeline, topology)
-    assert parts_by_level(path, timeline, topology)[AT_RANKS]["reduction"] == 1200 * NANOSECOND
+    assert parts_by_level(path, timeline, topology).ranks["reduction"] == 1200 * NANOSECOND
 
 
 def test_a_late_rank_is_waited_for() -> None:

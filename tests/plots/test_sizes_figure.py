@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from plots.sizes import NAMED, Curve, Leader, sizes_figure
+from plots.sizes import NAMED, Curve, Floor, Leader, sizes_figure
 from plots.style import save
 
 SIZES = [2**power for power in range(10, 31, 5)]
@@ -20,7 +20,7 @@ def affine(name: str, fixed: float, per_byte: float) -> Curve:
 
 
 FEW, SMALL = affine("few steps", 1e-6, 4e-11), affine("few bytes", 9e-6, 1e-11)
-FLOOR = [max(1e-6, 1e-11 * size) for size in SIZES]
+FLOOR = [Floor(1e-6, 1e-11 * size) for size in SIZES]
 LEADERS = [Leader("few steps", SIZES[0]), Leader("few bytes", 266_667)]
 
 
@@ -36,9 +36,21 @@ def test_a_line_for_each_over_a_shaded_floor() -> None:
     assert list(named["few bytes"].get_ydata()) == SMALL.seconds
     (shaded,) = axes.collections
     top = {x: y for x, y in shaded.get_paths()[0].vertices.tolist() if y > 1e-7}
-    assert [top[size] for size in SIZES] == pytest.approx(FLOOR)
+    assert [top[size] for size in SIZES] == pytest.approx([known.best for known in FLOOR])
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert {"allreduce", "a scenario", "few steps", "few bytes"} <= set(texts(figure))
+
+
+def test_the_floor_bends_where_the_bounds_meet_and_not_at_the_sizes() -> None:
+    # 3 us up to 192 kB, then M / 64 GB/s: a chord from 1 KiB to 1 GiB is at 220 us at 1 MiB
+    ends = (2**10, 2**30)
+    floor = [Floor(3e-6, size / 64e9) for size in ends]
+    figure = sizes_figure(ends, [Curve("ring", [4e-6, 2e-2])], floor, [Leader("ring", ends[0])])
+    (shaded,) = figure.axes[0].collections
+    top = [(x, y) for x, y in shaded.get_paths()[0].vertices.tolist() if y > 1e-7]
+    assert [y for _, y in top] == pytest.approx([max(3e-6, x / 64e9) for x, _ in top], rel=1e-9)
+    assert any(x == pytest.approx(192_000) for x, _ in top)
+    assert figure.axes[0].lines[0].get_marker() == "."
 
 
 def test_winners_are_marked_along_the_foot_up_to_the_crossover() -> None:
@@ -66,10 +78,13 @@ def test_of_many_the_winners_and_the_fastest_are_named() -> None:
 
 
 def test_what_takes_no_time_or_has_no_size_is_left_out() -> None:
-    nothing = sizes_figure([0, 1024], [Curve("ring", [0.0, 0.0])], [0.0, 0.0], [Leader("ring", 0)])
+    nothing = sizes_figure([0, 1024], [Curve("ring", [0.0, 0.0])], [Floor(0, 0)] * 2, [Leader("ring", 0)])
     assert "all of it takes no time, or no size" in texts(nothing)
     some = sizes_figure(
-        [0, 1024, 2048], [Curve("ring", [1e-6, None, 2e-6])], [0.0, None, 1e-6], [Leader("ring", 0)]
+        [0, 1024, 2048],
+        [Curve("ring", [1e-6, None, 2e-6])],
+        [Floor(0, 0), None, Floor(0, 1e-6)],
+        [Leader("ring", 0)],
     )
     (line,) = some.axes[0].lines
     assert list(line.get_xdata()) == [2048]

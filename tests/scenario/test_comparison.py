@@ -176,8 +176,11 @@ def test_the_scenarios_own_mistakes_are_errors() -> None:
     text = CUBE.format(bandwidth="1 GB/s", latency="1 us", kind="reduce_scatter", placement="[0, 1]")
     with pytest.raises(ScenarioErrors, match=r"here.yaml:3:"):
         compared(text, "1 KiB", "ring")
-    with pytest.raises(ScenarioErrors, match="direct_links_only"):
-        compared(text.replace("placement: [0, 1]", "direct_links_only: true"), "1 KiB")
+    # which algorithm does not fit is no mistake of the others
+    direct = text.replace("placement: [0, 1]", "direct_links_only: true")
+    assert "direct_links_only forbids it" in compared(direct, "1 KiB").refused["ring"]
+    with pytest.raises(ScenarioErrors, match=r"here.yaml:3:\d+: .*direct_links_only"):
+        compared(direct, "1 KiB", "ring")
     large = text.replace("network: {placement: [0, 1]}", "").replace("dimension: 3", "dimension: 60")
     with pytest.raises(ScenarioErrors, match="dimension"):
         compared(large, "1 KiB", "direct")
@@ -214,7 +217,11 @@ def test_sizes_that_cannot_vary_do_not() -> None:
     )
     with pytest.raises(ScenarioErrors, match="its blocks have sizes of their own"):
         compared(gather, "1 KiB")
-    assert len(compare(loads(gather, "here.yaml"), ()).contenders) > 2
+    found = compare(loads(gather, "here.yaml"), ())
+    assert len(found.contenders) > 2
+    # M is what the blocks sum to
+    assert (found.size, found.sizes, found.winners[0].size) == (3, (3,), 3)
+    assert compare(loads(gather, "here.yaml"), (3,)).sizes == (3,)
 
 
 def test_own_steps_are_compared_with_the_catalogue() -> None:
@@ -233,6 +240,15 @@ def test_own_steps_are_compared_with_the_catalogue() -> None:
         2 * 1_512_000_000,
         1_512_000_000,
     )
+
+
+def test_every_algorithm_is_timed_at_the_crossovers() -> None:
+    text = CUBE.format(bandwidth="64 GB/s", latency="1 us", kind="allreduce", placement=GRAY)
+    found = compared(text, "1 KiB,1 MiB", "recursive_doubling", "rabenseifner", "direct")
+    sizes = tuple(one.size for one, _ in found.crossovers)
+    again = compare(found.scenario, sizes, algorithms=tuple(found.times))
+    assert sizes
+    assert again.times == found.crossing
 
 
 def test_options_go_to_the_algorithms_that_have_them() -> None:

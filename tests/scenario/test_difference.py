@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,8 @@ def test_parts_sum_to_the_difference_and_so_do_the_levels() -> None:
         found = differ(before, after)
         assert sum(pair.grown for pair in found.parts.values()) == found.time.grown
         for part, pair in found.parts.items():
-            assert sum(level.parts[part].grown for level in found.levels) == pair.grown
+            on_links = sum(level.parts[part].grown for level in found.levels)
+            assert on_links + found.ranks[part].grown == pair.grown
 
 
 def test_more_latency_is_named_and_nothing_else() -> None:
@@ -114,7 +116,7 @@ def test_equal_times_are_said_to_be_equal() -> None:
     assert sentence(same) == "Both take 21.34 us."
     assert (same.settings, same.links, difference_object(same)["ratio"]) == ((), (), 1.0)
     other = differ(RING, RING.replace("ring, size", "bucket, size"))
-    assert sentence(other) == "Both take 21.34 us, though collective.algorithm differ."
+    assert sentence(other) == "Both take 21.34 us, though collective.algorithm differs."
 
 
 def test_links_that_only_one_run_has_are_named() -> None:
@@ -144,30 +146,69 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_results_are_refused(tmp_path: Path) -> None:
-    whole = json.loads(as_json(run(loads(RING, "ring.yaml"))))
+    text = as_json(run(loads(RING, "ring.yaml")))
+    whole = json.loads(text)
     file = tmp_path / "wrong.json"
     cases = (
         ('{"time": 1,\n  oops}', r"wrong.json:2:3: no JSON: "),
         ("[]", "holds a list"),
         ("3", "is no result"),
-        ('{"time": "1"}', "is no result"),
-        ('{"time": NaN}', "is no result"),
-        ("[" * 100_000, "is no result"),
+        ("{}", "wrong.json:1:1: is no result"),
+        ('{"time": "1"}', "wrong.json:1:10: time: expected a number from 0 on"),
+        ('{\n"time": NaN}', "wrong.json:2:9: time: expected a number"),
+        ("[" * 100_000, "wrong.json:1:1: is no result"),
         (json.dumps({"time": 1.0}), 'has no "critical_path"'),
-        (json.dumps({**whole, "critical_path": {"latency": 1}}), 'has no "critical_path"'),
-        (json.dumps({**whole, "levels": [3]}), 'has no "levels"'),
-        (json.dumps({**whole, "links": {}}), 'has no "links"'),
-        (json.dumps({**whole, "levels": [{"name": "x", "bytes": 1, "busy": 1}]}), "has a level without"),
+        (json.dumps({**whole, "critical_path": {"latency": 1}}), 'critical_path has no "overhead"'),
+        (json.dumps({**whole, "levels": [3]}), r"levels\[0\]: expected an object"),
+        (json.dumps({**whole, "links": {}}), "links: expected a list"),
+        (json.dumps({**whole, "levels": [{"name": "x", "bytes": 1, "busy": 1}]}), "has no "),
+        (json.dumps({**whole, "time": 2 * whole["time"]}), "time: is not what the parts"),
+        (json.dumps({**whole, "levels": whole["levels"] * 2}), "the level is there twice"),
+        (text.replace('"latency": 7e-06', '"latency": 6e-06', 1), "time: is not"),
+        (text.replace('"latency": 7e-06', '"latency": 8e-06'), "time: is not"),
+        (text[::-1].replace("60-e7 :", "60-e8 :", 1)[::-1], "the levels have more of it than the whole"),
+        (text.replace('"steps": 7', f'"steps": {"9" * 5000}'), r"wrong.json:\d+:12: steps: expected a whole"),
+        (text.replace('"steps": 7', f'"steps": 1{"0" * 400}'), r"wrong.json:\d+:12: steps: expected a whole"),
+        (text.replace('"steps": 7', '"steps": true'), "steps: expected a whole number"),
+        (text.replace('"scenario": "ring"', '"scenario": NaN'), "wrong.json:2:15: scenario: expected a text"),
+        (text.replace('"scenario": "ring"', '"scenario": -Infinity'), "scenario: expected a text"),
+        (json.dumps({**whole, "bounds": 3}), "bounds: expected an object"),
+        (json.dumps({**whole, "gap": True}), "gap: expected a number"),
     )
-    for text, message in cases:
-        file.write_text(text, encoding="utf-8")
+    for wrong, message in cases:
+        file.write_text(wrong, encoding="utf-8")
         with pytest.raises(ScenarioErrors, match=message):
             read_side(file)
-    # counts and bounds that are wrong are none
-    file.write_text(json.dumps({**whole, "steps": "many", "bounds": 3, "gap": []}), encoding="utf-8")
+    # counts and bounds may be missing
+    file.write_text(json.dumps({**whole, "steps": None, "bounds": {}, "gap": None}), encoding="utf-8")
     found = difference(read_side(file), read_side(file))
     assert found.counts["steps"].before is None
     assert difference_object(found)["bounds"]["best"] == {"a": None, "b": None}
+
+
+def test_own_code_and_steps_differ_under_the_keys_of_the_file() -> None:
+    code = "algorithm: {file: my.py, function: mine, options: {first: 1}}"
+    one, other = (
+        RING.replace("algorithm: ring", text) for text in (code, code.replace("first: 1", "first: 2"))
+    )
+    whole = side(RING)
+    found = settings(*(replace(whole, scenario=loads(text, "here.yaml")) for text in (one, other)))
+    assert [(at.key, at.before, at.after) for at in found] == [
+        ("collective.algorithm.options.first", "1", "2")
+    ]
+    found = settings(whole, replace(whole, scenario=loads(one, "here.yaml")))
+    assert {at.key: (at.before, at.after) for at in found} == {
+        "collective.algorithm": ("ring", None),
+        "collective.algorithm.file": (None, "my.py"),
+        "collective.algorithm.function": (None, "mine"),
+        "collective.algorithm.options.first": (None, "1"),
+    }
+    steps = "topology: {kind: full_mesh, ranks: 2, bandwidth: 1 GB/s}\n"
+    steps += "collective: {kind: allgather, size: 1 KiB, steps: [{0 -> 1: copy 0, 1 -> 0: copy 1}]}\n"
+    found = differ(steps, steps.replace("copy 1", "copy all")).settings
+    assert [(at.key, at.before, at.after) for at in found] == [
+        ("collective.steps[0].1 -> 0", "copy 1", "copy all")
+    ]
 
 
 def test_folders_mean_their_results(tmp_path: Path) -> None:

@@ -71,8 +71,9 @@ def test_the_levels_of_a_hierarchy_gain_by_themselves() -> None:
         },
         rel=1e-9,
     )
-    on = {name: to_seconds(parts["serialization"]) for name, parts in found.levels.items()}
-    assert on == pytest.approx({"card": inner, "node": outer, "ranks": 0.0})
+    on = {name: to_seconds(parts["serialization"]) for name, parts in found.parts.levels.items()}
+    assert on == pytest.approx({"card": inner, "node": outer})
+    assert "serialization (57% of it on node links)" in found.sentence
 
 
 def test_the_sentence_says_what_the_figures_say() -> None:
@@ -109,6 +110,29 @@ def test_idle_ranks() -> None:
         "collective: {kind: broadcast, algorithm: chain, size: 1 kB}\n"
     )
     assert (found.idle / 10**9).tolist() == [2.0, 1.0, 1.0, 2.0]
+
+
+def test_a_late_rank_is_idle_until_it_begins() -> None:
+    # AllGather on a ring of 4: rank 3 begins at 1 ms, then 3 steps of 1 us
+    text = "topology: {kind: ring, ranks: 4, bandwidth: 1 GB/s}\n"
+    found = explained(text + "collective: {kind: allgather, algorithm: ring, size: 4 kB}\ndelay: {3: 1 ms}\n")
+    assert found.result.timeline.time == 10**12 + 3 * 10**9
+    assert found.idle[3] == 10**12
+
+
+def test_a_level_may_have_any_name() -> None:
+    found = explained(
+        "topology:\n  kind: multilevel\n  levels:\n"
+        "  - {name: ranks, size: 2, shape: full_mesh, bandwidth: 1 GB/s}\n"
+        "  - {name: at the ranks, size: 2, shape: full_mesh, bandwidth: 1 GB/s}\n"
+        "collective: {kind: reduce_scatter, algorithm: hierarchical, size: 4 MB}\n"
+    )
+    # half of M inside, a quarter outside
+    assert {name: parts["serialization"] for name, parts in found.parts.levels.items()} == {
+        "ranks": 2 * 10**12,
+        "at the ranks": 10**12,
+    }
+    assert not any(found.parts.ranks.values())
 
 
 def test_no_bytes_and_one_rank() -> None:
@@ -162,7 +186,7 @@ def test_json_is_what_was_found() -> None:
     value = json.loads(explanation_json(found))
     assert value["sentence"] == found.sentence
     assert sum(value["critical_path"].values()) == pytest.approx(value["time"], rel=1e-15)
-    levels = [level["critical_path"] for level in value["levels"]]
+    levels = [*(level["critical_path"] for level in value["levels"]), value["at_ranks"]]
     assert {part: sum(level[part] for level in levels) for part in levels[0]} == pytest.approx(
         value["critical_path"]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,7 @@ from algorithms.schedule import COPY, REDUCE
 from simulator.engine.engines import run_plan
 from simulator.engine.jobs import Job
 from simulator.engine.lower import lower_together
-from simulator.llm.calls import Call, Group
+from simulator.llm.calls import Call, Group, rank_share
 from simulator.llm.group_schedules import dims_of, group_schedule
 
 if TYPE_CHECKING:
@@ -52,6 +53,12 @@ class Way:
     kind: str
     stage: int
     peer: int | None = None
+
+    def share(self, parallel: Parallel) -> Fraction:
+        """What the rank that sends most sends at least, in units of the size."""
+        if self.kind in (SHIFT, SHIFT_AND_ADD):
+            return Fraction(1)
+        return rank_share(self.kind, self.group.size(parallel))
 
 
 def way_of(call: Call) -> Way:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from simulator.llm.memory import Memory, memory
@@ -12,8 +13,10 @@ from simulator.llm.step.report_links import HotLink, LevelUse, hottest_links, le
 from simulator.llm.step.report_setting import GROUPS, groups_of
 from simulator.llm.step.report_summary import Summary, step_summary
 from simulator.llm.step.report_time import StageTime, stage_times
+from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
+    from simulator.llm.plan import Parallel
     from simulator.llm.step.report_setting import Setting
     from simulator.llm.step.simulate import Step
 
@@ -53,12 +56,23 @@ class HowSimulated:
         Calls that meet no others, simulated by themselves once for all of a size.
     laid : int
         Calls that were laid over the network with all the others.
+    time : int
+        fs of all of them, one after the other.
+    sent : float
+        Bytes of all of them that a rank has to send, at least.
     """
 
     group: str
     kind: str
     memoised: int
     laid: int
+    time: int
+    sent: float
+
+    @property
+    def bus_bandwidth(self) -> float:
+        """B/s that a rank sends meanwhile of what it has to: NCCL's busbw."""
+        return self.sent / to_seconds(self.time) if self.time else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,20 +150,24 @@ def step_report(setting: Setting, progress: Callable[[int, int], None] | None = 
         ),
         level_uses(use, topology, now.time),
         hottest_links(use, topology, now.time),
-        how_simulated(now.step),
+        how_simulated(now.step, asked.parallel),
     )
 
 
-def how_simulated(step: Step) -> tuple[HowSimulated, ...]:
+def how_simulated(step: Step, parallel: Parallel) -> tuple[HowSimulated, ...]:
     """Count the calls that were memoised, and those that were laid over the network."""
-    done = Counter(
-        (task.way.group.name, task.way.kind, task.way in step.memoised)
-        for task in step.graph.tasks
-        if task.way is not None
-    )
-    kinds = dict.fromkeys((group, kind) for group, kind, _ in done)
+    done: Counter[tuple[str, str, bool]] = Counter()
+    time: Counter[tuple[str, str]] = Counter()
+    sent: defaultdict[tuple[str, str], Fraction] = defaultdict(Fraction)
+    for number, task in enumerate(step.graph.tasks):
+        if task.way is not None:
+            kind = (task.way.group.name, task.way.kind)
+            done[*kind, task.way in step.memoised] += 1
+            time[kind] += int(step.end[number] - step.begin[number])
+            sent[kind] += task.way.share(parallel) * task.size
     return tuple(
-        HowSimulated(group, kind, done[group, kind, True], done[group, kind, False]) for group, kind in kinds
+        HowSimulated(*kind, done[*kind, True], done[*kind, False], time[kind], float(sent[kind]))
+        for kind in sent
     )
 
 

@@ -59,6 +59,8 @@ class HotLink:
         fs for which it is held; where links are shared, its bytes over its bandwidth.
     utilisation : float
         Bytes over what it could carry in the time of the step.
+    bandwidth : float
+        B/s that it could carry.
     """
 
     number: int
@@ -67,6 +69,12 @@ class HotLink:
     bytes: int
     busy: int
     utilisation: float
+    bandwidth: float
+
+    @property
+    def achieved(self) -> float:
+        """B/s while it is busy."""
+        return self.bytes / to_seconds(self.busy) if self.busy else 0.0
 
 
 def step_link_use(step: Step, fabric: Fabric) -> LinkUse:
@@ -112,7 +120,8 @@ def _level(use: LinkUse, topology: Topology, time: int, number: int) -> LevelUse
 
 
 def _link(use: LinkUse, topology: Topology, time: int, link: int) -> HotLink:
-    could = float(topology.links.bandwidth[link]) * to_seconds(time)
+    bandwidth = float(topology.links.bandwidth[link])
+    could = bandwidth * to_seconds(time)
     return HotLink(
         link,
         topology.link_name(link),
@@ -120,4 +129,5 @@ def _link(use: LinkUse, topology: Topology, time: int, link: int) -> HotLink:
         int(use.bytes[link]),
         int(use.busy[link]),
         int(use.bytes[link]) / could if could else 0.0,
+        bandwidth,
     )
