@@ -204,10 +204,11 @@ def test_own_code_and_steps_differ_under_the_keys_of_the_file() -> None:
         "collective.algorithm.options.first": (None, "1"),
     }
     steps = "topology: {kind: full_mesh, ranks: 2, bandwidth: 1 GB/s}\n"
-    steps += "collective: {kind: allgather, size: 1 KiB, steps: [{0 -> 1: copy 0, 1 -> 0: copy 1}]}\n"
-    found = differ(steps, steps.replace("copy 1", "copy all")).settings
+    steps += "collective: {kind: allgather, size: 1 KiB, "
+    steps += "steps: [{0 -> 1: copy 0, 1 -> 0: copy 1}, {1 -> 0: copy 0}]}\n"
+    found = differ(steps, steps.replace("copy 0}]", "copy all}]")).settings
     assert [(at.key, at.before, at.after) for at in found] == [
-        ("collective.steps[0].1 -> 0", "copy 1", "copy all")
+        ("collective.steps[1].1 -> 0", "copy 0", "copy all")
     ]
 
 
