@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := scenarios/first-walk/ring-reduce-scatter-8.yaml
 
-.PHONY: help demo test setup lint types tests scenarios wheel tables seed1 seed2 bench format clean
+.PHONY: help demo test setup lint types tests scenarios wheel tables seed1 seed2 questions bench format clean
 
 help:
 	@echo "make demo    run a scenario, print its table, draw its timeline into out/demo"
@@ -13,6 +13,7 @@ help:
 	@echo "make tables  write today's steps of every algorithm into tests/algorithms/steps.json"
 	@echo "make seed1   write docs/seed1.md: the first seed document beside what collsim computes"
 	@echo "make seed2   write docs/seed2.md: the second seed document beside what collsim derives"
+	@echo "make questions  write into docs/questions what its commands print today"
 	@echo "make format  lay the code out"
 
 demo: $(VENV)/.run
@@ -61,6 +62,9 @@ seed1: setup
 
 seed2: setup
 	$(BIN)/python -m simulator.seeds.seed2 docs/seed2.md
+
+questions: setup
+	$(BIN)/python -m tests.cli.test_questions
 
 bench: setup
 	$(BIN)/python benchmarks/run.py

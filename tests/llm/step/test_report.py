@@ -14,7 +14,7 @@ from simulator.llm.plan import Parallel
 from simulator.llm.step.fabric import Way
 from simulator.llm.step.graph import Builder
 from simulator.llm.step.overlap import Overlap
-from simulator.llm.step.report import breakdown, step_report
+from simulator.llm.step.report import breakdown, how_simulated, step_report
 from simulator.llm.step.report_ladder import ladder
 from simulator.llm.step.report_links import hottest_links, level_uses, step_link_use
 from simulator.llm.step.report_setting import GROUPS, Setting, groups_of
@@ -73,6 +73,9 @@ def test_links_by_hand() -> None:
     assert (level.links, level.bytes, level.utilisation) == (4, 6 * 10**9, pytest.approx(6 / 72))
     up, _ = hottest_links(use, topology, step.time)
     assert (up.bytes, up.busy, up.utilisation) == (3 * 10**9, 3 * S, pytest.approx(3 / 18))
+    assert (up.bandwidth, up.achieved) == (10**9, 10**9)
+    (sent,) = how_simulated(step, Parallel(pp=2))
+    assert (sent.memoised + sent.laid, sent.time, sent.bus_bandwidth) == (1, 3 * S, 10**9)
     assert level.hottest == up
 
 
@@ -150,6 +153,9 @@ def test_bytes_by_level_are_those_of_the_traffic() -> None:
     np.testing.assert_array_equal(memoised.busy, whole.busy)
     assert len(topology.levels) == len(report.levels)
     how = {(row.group, row.kind): row for row in report.simulated}
+    # eight ranks of a stage send as much
+    for group in ("tp", "dp"):
+        assert 8 * sum(row.sent for row in how.values() if row.group == group) == sent[group]
     assert all((row.memoised > 0, row.laid) == (True, 0) for row in how.values() if row.group == "tp")
     assert all((row.memoised, row.laid > 0) == (0, True) for row in how.values() if row.group != "tp")
 
