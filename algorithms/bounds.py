@@ -74,6 +74,13 @@ class Bounds:
         return max(self.latency, self.bandwidth, self.reduction)
 
     @property
+    def moved(self) -> str:
+        """What sets the bound on bandwidth, for people, and how good it is."""
+        if self.cut is not None:
+            return f"{self.cut.text()} ({self.how})"
+        return f"what all links together must carry ({self.how})" if self.bandwidth else self.how
+
+    @property
     def binds(self) -> Literal["latency", "bandwidth", "reduction"]:
         """The term that is the best; of equal ones bandwidth first, then reduction."""
         if self.bandwidth == self.best:

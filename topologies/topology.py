@@ -121,9 +121,13 @@ class Topology:
 
     def link_name(self, link: int) -> str:
         """Name of a link for people: `0->1`, with `#k` for the k-th of parallel links."""
-        src, dst = int(self.links.src[link]), int(self.links.dst[link])
+        src, dst, twin = int(self.links.src[link]), int(self.links.dst[link]), self.twin(link)
+        return f"{self.nodes[src]}->{self.nodes[dst]}" + (f"#{twin}" if twin else "")
+
+    def twin(self, link: int) -> int:
+        """Which of parallel links a link is, from 0."""
+        ends = self.links.src[link], self.links.dst[link]
         first = link
-        while first and self.links.src[first - 1] == src and self.links.dst[first - 1] == dst:
+        while first and (self.links.src[first - 1], self.links.dst[first - 1]) == ends:
             first -= 1
-        twin = f"#{link - first}" if link > first else ""
-        return f"{self.nodes[src]}->{self.nodes[dst]}{twin}"
+        return link - first

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Final
 
 from simulator.engine.critical_path import PARTS
@@ -43,13 +42,19 @@ class LevelChange:
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """A link by the names of its ends: its bytes, and its busy time in fs."""
+    """A link by its ends, and which of parallel ones it is: its bytes, and its busy time in fs."""
 
     src: str
     dst: str
+    twin: int
     level: str
     bytes: Pair
     busy: Pair
+
+    @property
+    def name(self) -> str:
+        """Name for people, with the number of one of parallel links."""
+        return f"{self.src}->{self.dst}" + (f"#{self.twin}" if self.twin else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,18 +162,17 @@ def _links(before: Side, after: Side) -> tuple[LinkChange, ...]:
     for ends in dict.fromkeys((*one, *other)):
         a, b = one.get(ends), other.get(ends)
         level = (a or b or {})["level"]
-        found.append(LinkChange(ends[0], ends[1], level, _figure(a, b, "bytes"), _time(a, b)))
+        found.append(LinkChange(*ends, level, _figure(a, b, "bytes"), _time(a, b)))
     some = [link for link in found if link.busy.grown or link.bytes.grown]
     return tuple(sorted(some, key=lambda link: -abs(link.busy.grown))[:MOST_LINKS])
 
 
 def _by_ends(side: Side) -> dict[tuple[str, str, int], Mapping[str, Any]]:
-    """Links by the names of their ends, parallel ones in their order."""
+    """Links by the names of their ends, and which of parallel ones they are."""
     links: dict[tuple[str, str, int], Mapping[str, Any]] = {}
     for link in side.result["links"]:
         src, dst = (
             end if isinstance(end, str) else json.dumps(end) for end in (link.get("src"), link.get("dst"))
         )
-        nth = next(i for i in count() if (src, dst, i) not in links)
-        links[src, dst, nth] = link
+        links[src, dst, link["twin"]] = link
     return links

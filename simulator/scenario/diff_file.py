@@ -114,6 +114,8 @@ def _wrong(found: Any) -> Iterator[Wrong]:
     if not isclose(sum(found["critical_path"][part] for part in PARTS), found["time"], rel_tol=CLOSE):
         yield ("time",), f"time: is not what the parts of critical_path sum to; {EXPECTED}"
     yield from _wrong_rows(found, "links", "level")
+    for i, link in enumerate(found["links"]):
+        yield from _misfits(link, ("links", i), ("twin",), _WHOLE)
     yield from _wrong_rows(found, "levels", "name")
     yield from _wrong_levels(found)
 

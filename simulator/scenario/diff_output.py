@@ -50,6 +50,7 @@ def difference_object(found: Difference) -> dict[str, Any]:
             {
                 "src": link.src,
                 "dst": link.dst,
+                "twin": link.twin,
                 "level": link.level,
                 "bytes": _pair(link.bytes),
                 "busy": _seconds(link.busy),
@@ -136,7 +137,7 @@ def _links_table(found: Difference) -> Table:
         sizes = (
             NOTHING if size is None else format_bytes(size) for size in (link.bytes.before, link.bytes.after)
         )
-        table.add_row(f"{link.src}->{link.dst}", link.level, *sizes, *_times(link.busy))
+        table.add_row(link.name, link.level, *sizes, *_times(link.busy))
     return table
 
 

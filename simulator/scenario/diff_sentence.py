@@ -126,7 +126,7 @@ def _carries(link: LinkChange) -> str:
     before, after = link.bytes.before, link.bytes.after
     # a link that one of them does not name may carry something there, too
     instead = "" if before is None else f", not {format_bytes(before)}"
-    return f"{link.src}->{link.dst} carries {format_bytes(after or 0)}{instead}"
+    return f"{link.name} carries {format_bytes(after or 0)}{instead}"
 
 
 def _listed(texts: list[str]) -> str:

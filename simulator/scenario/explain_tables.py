@@ -35,8 +35,7 @@ def explanation_notes(explanation: Explanation) -> Iterator[str]:
     """What there is to say beside the tables."""
     time, bounds = explanation.result.timeline.time, explanation.bounds
     if bounds is not None and bounds.best:
-        cut = "" if bounds.cut is None else f": {bounds.cut.text()}"
-        yield f"bound on bandwidth ({bounds.how}){cut}"
+        yield f"bound on bandwidth: {bounds.moved}"
     idle = explanation.idle[: 1 if explanation.result_is_one_rank else None]
     if time and len(idle):
         least, most = (f"{share / time:.1%}" for share in (int(idle.min()), int(idle.max())))

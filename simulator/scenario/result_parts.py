@@ -61,6 +61,7 @@ def links_object(
         {
             "src": src,
             "dst": dst,
+            "twin": topology.twin(link),
             "level": topology.levels[topology.links.level[link]],
             "bytes": int(use.bytes[link]),
             "busy": to_seconds(int(use.busy[link])),

@@ -72,7 +72,7 @@ def result_table(result: Result) -> Table:
             "bounds: reduction, textbook latency",
             f"{format_time(bounds.reduction)}, {format_time(bounds.textbook_latency)}",
         ),
-        ("bandwidth bound", bounds.how if bounds.cut is None else f"{bounds.cut.text()} ({bounds.how})"),
+        ("bandwidth bound", bounds.moved),
         ("time / best bound", number_text(result.gap, "{:.4g}")),
         ("critical path", path_text(result.critical_path)),
         ("algbw, busbw", f"{rate_text(result.algbw)}, {rate_text(result.busbw)}"),

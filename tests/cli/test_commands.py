@@ -93,7 +93,7 @@ def test_json_has_the_fields_of_the_contract_in_order(ring: Path, capsys: pytest
     assert (level["name"], level["bytes"], level["busy"]) == ("ring", 7 * 2**30, 56 * 2**27 / 64e9)
     assert level["critical_path"] == {**result["critical_path"], "reduction": 0.0}
     assert len(result["links"]) == 10
-    assert list(result["links"][0]) == ["src", "dst", "level", "bytes", "busy"]
+    assert list(result["links"][0]) == ["src", "dst", "twin", "level", "bytes", "busy"]
 
 
 def test_several_scenarios_are_a_list(ring: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator.llm.calls import that_send
-from simulator.llm.search.passes import NEVER, Ends, Lengths, Priced, lengths
+from simulator.llm.fit import chunks_of
+from simulator.llm.search.passes import Ends, Lengths, Priced, lengths
 from simulator.llm.step.fabric import way_of, whole_bytes
 from simulator.llm.step.lines import stream_of
 from simulator.llm.step.orders import Orders, orders
@@ -40,7 +41,7 @@ class Least:
         fs, with calls that stop their stage, each as long as its busiest link carries it.
     exact : bool
         Whether `compute` is what a step without communication takes; where two passes of a stage run at
-        once it may take longer.
+        once, or a chunk has no layers, it may take longer.
     """
 
     compute: int
@@ -66,7 +67,9 @@ def least_time(setting: Setting) -> Least:
     compute = _Walk(setting, order, units, updates, priced=False).time()
     if any(slot.with_next for slots in order.stages for slot in slots):
         return Least(compute, compute, exact=False)
-    return Least(compute, _Walk(setting, order, units, updates, priced=True).time(), exact=True)
+    time = _Walk(setting, order, units, updates, priced=True).time()
+    # what an empty chunk waits for is not looked at
+    return Least(compute, time, exact=all(chunks_of(asked.model, asked.parallel)))
 
 
 def _carried(setting: Setting, stage: int, call: Call) -> int:
@@ -166,10 +169,10 @@ class _Walk:
         return sum(_carried(self.setting, stage, call) for call in operation.calls)
 
     def _updated(self, free: list[int]) -> int:
-        """Fs until all weights are updated: at once where stages add up gradients with each other."""
+        """Fs until all weights are updated: where two stages add up gradients, when both have theirs."""
         asked, last = self.setting.asked, len(free) - 1
-        together = NEVER
+        ready = list(free)
         for stage in range(len(free)):
             if any(True for _ in that_send(shared_calls(asked, stage), asked.parallel)):
-                together = max(together, free[stage], free[last - stage])
-        return max(max(end, together) + update for end, update in zip(free, self.updates, strict=True))
+                ready[stage] = ready[last - stage] = max(free[stage], free[last - stage])
+        return max(end + update for end, update in zip(ready, self.updates, strict=True))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from simulator.llm.errors import ModelError
 from simulator.llm.step.fabric import Way, way_of, whole_bytes
 
 if TYPE_CHECKING:
@@ -15,8 +16,31 @@ if TYPE_CHECKING:
 
     from simulator.llm.calls import Call
 
+MOST_PASSES: Final = 1 << 19
+"""Passes of units, each of some ten tasks of a kilobyte, that a graph may hold: about five gigabytes."""
+
 COMPUTE: Final = "compute"
 """The stream on which a stage computes; the others are of calls."""
+
+
+def check_passes(passes: int, at: tuple[str, ...]) -> None:
+    """Refuse a graph that would be too large.
+
+    Parameters
+    ----------
+    passes : int
+        Times that a layer, the embedding or the output layer is gone through, forward or backward.
+    at : tuple of str
+        What of a file asks for so many.
+
+    Raises
+    ------
+    ModelError
+    """
+    if passes > MOST_PASSES:
+        raise ModelError(
+            f"to go through {passes:,} layers one by one is too long; the limit is {MOST_PASSES:,}", at
+        )
 
 
 @dataclass(frozen=True, slots=True)

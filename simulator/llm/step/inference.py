@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from simulator.llm.step.fabric import Way
-from simulator.llm.step.graph import Builder, Graph
+from simulator.llm.step.graph import Builder, Graph, check_passes
 from simulator.llm.step.kernels import WorkPlan
 from simulator.llm.step.lines import Line
 from simulator.llm.step.overlap import Overlap
@@ -68,8 +68,9 @@ def inference_graph(
     Raises
     ------
     ModelError
-        If the hardware does not say how fast it is.
+        If the hardware does not say how fast it is, or there are too many passages and layers.
     """
+    check_passes(sum(passage.asked.model.layers + 2 for passage in passages), ("serve",))
     program = _Program(machine, overlap or Overlap(), plan or WorkPlan())
     for number, passage in enumerate(passages):
         program.add(number, passage)

@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from simulator.llm.placement import beside
-from simulator.llm.step.graph import Builder, Graph
+from simulator.llm.step.graph import Builder, Graph, check_passes
 from simulator.llm.step.kernels import WorkPlan
 from simulator.llm.step.lines import Line
 from simulator.llm.step.orders import Orders, orders
@@ -41,8 +41,9 @@ def training_graph(
     Raises
     ------
     ModelError
-        If the hardware does not say how fast it is.
+        If the hardware does not say how fast it is, or there are too many micro-batches and layers.
     """
+    check_passes(2 * int(asked.microbatches) * (asked.model.layers + 2), ("batch", "global"))
     with _without_collector():
         return _Program(asked, machine, overlap or Overlap(), plan or WorkPlan()).graph()
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from simulator.engine.engines import WORTH_COMPILING, run_plan
+from simulator.engine.errors import PLAN_TOO_LONG, PlanError
 from simulator.engine.plan import COMPUTE as COMPUTES
 from simulator.engine.plan import STREAM
 from simulator.engine.tasks import HOLDS, TaskPlan, Tasks, task_plan
 from simulator.llm.step.fabric import that_meet
 from simulator.llm.step.graph import COMPUTE
 from simulator.llm.step.steals import slowed
+from topologies.clock import LONGEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,6 +95,8 @@ def simulate_step(
         # then every call is, too
         engine = "compiled"
     laid, calls, memoised = _laid_out(graph, fabric, free, memoise=memoise, engine=engine)
+    if any(task.hold > LONGEST for task in graph.tasks):
+        raise PlanError(PLAN_TOO_LONG)
     own = np.array([task.hold for task in graph.tasks], dtype=np.int64)
     step = _run(graph, laid, own + calls, memoised, engine)
     for _ in range(MOST_ROUNDS if steals else 0):
@@ -116,14 +120,20 @@ def _laid_out(
     graph: Graph, fabric: Fabric, free: Collection[str], *, memoise: bool, engine: str
 ) -> tuple[_Laid, NDArray[np.int64], frozenset[Way]]:
     """Which calls are laid over the network, what the others take, and whose time was found once for all."""
-    used = {task.call: task for task in graph.tasks if task.call >= 0 and task.stream.name not in free}
+    # the same call on two streams may meet itself
+    used = {
+        (task.call, id(task.stream)): task
+        for task in graph.tasks
+        if task.call >= 0 and task.stream.name not in free
+    }
     memoised = _undisturbed(list(used.values()), fabric) if memoise else frozenset()
-    laid = [number for number in used if graph.calls[number][0] not in memoised]
+    called = {call: None for call, _ in used}
+    laid = [number for number in called if graph.calls[number][0] not in memoised]
     # by the number of its call; the last stands for what computes
     plan = np.full(len(graph.calls) + 1, HOLDS, dtype=np.int32)
     plan[laid] = np.arange(len(laid))
     time = np.zeros(len(graph.calls) + 1, dtype=np.int64)
-    for number in used.keys() - set(laid):
+    for number in called.keys() - set(laid):
         time[number] = fabric.time(*graph.calls[number], engine)
     call = np.array([task.call for task in graph.tasks], dtype=np.int64)
     return _Laid([fabric.plan(*graph.calls[number]) for number in laid], plan[call]), time[call], memoised
@@ -151,14 +161,17 @@ def _run(graph: Graph, laid: _Laid, hold: NDArray[np.int64], memoised: frozenset
 
 def _undisturbed(calls: Sequence[Task], fabric: Fabric) -> frozenset[Way]:
     """Ways of calls that share no link, and nothing else, with those of another stream."""
-    ways = {task.way: task for task in calls if task.way is not None}
+    ways = {
+        (task.way, id(task.stream)): (task.stream, fabric.plan(task.way, task.size))
+        for task in calls
+        if task.way is not None
+    }
     if not ways:
         return frozenset()
-    plans = [fabric.plan(way, task.size) for way, task in ways.items()]
-    resources = plans[0].resources
+    resources = next(iter(ways.values()))[1].resources
     if resources.gap.any():
         # what a call leaves behind keeps the next one on its stream waiting
         return frozenset()
-    held = [(task.stream, np.unique(plan.resource)) for task, plan in zip(ways.values(), plans, strict=True)]
-    meet = that_meet(held, len(resources))
-    return frozenset(way for way, met in zip(ways, meet, strict=True) if not met)
+    held = [(stream, np.unique(plan.resource)) for stream, plan in ways.values()]
+    meet = {way for (way, _), met in zip(ways, that_meet(held, len(resources)), strict=True) if met}
+    return frozenset(way for way, _ in ways if way not in meet)

@@ -7,14 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from simulator.engine.errors import PlanError
 from simulator.engine.network import Endpoint, Network
+from simulator.llm.errors import ModelError
 from simulator.llm.model import Model
 from simulator.llm.plan import Parallel
 from simulator.llm.step.overlap import Overlap
 from simulator.llm.step.simulate import Step, simulate_step
 from simulator.llm.step.steals import slowed
 from tests.llm.step.step_examples import apart, fabric, graph, mixture, model, step
-from topologies import crossbar, ring
+from topologies import crossbar, full_mesh, ring
 
 SIXTEEN = {
     "3d": Parallel(tp=4, sp=True, pp=2, dp=2, zero=1),
@@ -37,6 +39,33 @@ def test_a_memoised_step_of_16_ranks_is_the_full_one(name: str) -> None:
     assert len(quick.timeline.plan) < 0.6 * len(whole.timeline.plan)
     np.testing.assert_array_equal(quick.begin, whole.begin)
     np.testing.assert_array_equal(quick.end, whole.end)
+
+
+@pytest.mark.parametrize(
+    "parallel",
+    [
+        Parallel(pp=2, schedule="zbv"),
+        Parallel(pp=2, interleave=2),
+        Parallel(pp=4, schedule="dualpipe"),
+    ],
+)
+def test_the_same_call_on_two_streams_may_meet_itself(parallel: Parallel) -> None:
+    # what stage 1 hands on to stage 0, and what it gives back to it, go over one link
+    tasks = graph(parallel)
+    where = fabric(parallel, full_mesh(parallel.ranks, 1e9, 1e-6))
+    quick, whole = (simulate_step(tasks, where, memoise=memoise) for memoise in (True, False))
+    assert not any(way.stage == 1 and way.peer == 0 for way in quick.memoised)
+    np.testing.assert_array_equal(quick.end, whole.end)
+
+
+def test_what_takes_too_long_is_refused() -> None:
+    parallel = Parallel(pp=2)
+    tasks, where = graph(parallel), fabric(parallel)
+    long = replace(tasks, tasks=(replace(tasks.tasks[0], hold=2**70), *tasks.tasks[1:]))
+    with pytest.raises(PlanError, match=r"2\.5 hours"):
+        simulate_step(long, where)
+    with pytest.raises(ModelError, match="one by one is too long"):
+        graph(parallel, microbatches=10**6)
 
 
 def test_what_can_meet_is_not_memoised() -> None:
