@@ -55,6 +55,23 @@ def format_bytes(count: int, digits: int = 6) -> str:
     return min(f"{count // _BINARY[unit]} {unit}", decimal, key=len)
 
 
+def format_sizes(*counts: int, digits: int = 6) -> tuple[str, ...]:
+    """Write sizes of one sentence: as `format_bytes`, but all in units of one kind.
+
+    Examples
+    --------
+    >>> format_sizes(2**30, 123_456_789)
+    ('1.07374 GB', '123.457 MB')
+    >>> format_sizes(2**30, 17 * 2**20, 5)
+    ('1 GiB', '17 MiB', '5 B')
+    """
+    texts = tuple(format_bytes(count, digits) for count in counts)
+    binary = [text.endswith("iB") for text in texts if not text.endswith(" B")]
+    if len(set(binary)) < 2:
+        return texts
+    return tuple(_scaled(Fraction(count), _DECIMAL, digits) for count in counts)
+
+
 def format_bandwidth(bytes_per_second: float, digits: int = 6) -> str:
     """Write a bandwidth for people.
 

@@ -62,7 +62,10 @@ def algorithms(
     what: str,
     form: str,
 ) -> None:
-    """List the algorithms, trace one step by step, or count the steps of all."""
+    """List the algorithms, or trace one step by step.
+
+    Or count the steps of all.
+    """
     from algorithms.sampling import moves_of
     from algorithms.schedule import check_moves
     from simulator.scenario.catalogue import algorithms_table, order_lines

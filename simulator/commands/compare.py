@@ -17,6 +17,7 @@ from simulator.commands.shared import (
     load_one,
     memory_limit,
     progress,
+    say_written,
     warn,
 )
 
@@ -115,10 +116,11 @@ def compare(
     memory_limit: int | None,
     allow_code: bool,
 ) -> None:
-    """Run a scenario's collective by every algorithm that does it, over sizes.
+    """Compare all algorithms of a collective.
 
-    Prints them beside each other at the scenario's own size, the fastest at every size, and the
-    sizes at which another becomes the fastest.
+    Runs a scenario's collective by every algorithm that does it, over sizes. Prints them beside each other
+    at the scenario's own size, the fastest at every size, and the sizes at which another becomes the
+    fastest.
     """
     from simulator.scenario.compare import compare as run_all
     from simulator.scenario.compare import unexpected
@@ -151,8 +153,8 @@ def compare(
         click.echo(comparison_json(comparison) if as_json_text else comparison_csv(comparison), nl=False)
     else:
         _print(comparison)
-        if out is not None:
-            click.echo(f"written to {out}")
+    if out is not None:
+        say_written(out, aside=as_json_text or as_csv)
     failures = list(unexpected(comparison, wanted))
     if failures:
         click.echo("\n".join(failures), err=True)

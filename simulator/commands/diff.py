@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @memory_limit
 @allow_code
 def diff(a: Path, b: Path, as_json_text: bool, memory_limit: int | None, allow_code: bool) -> None:
-    """Say why run B takes longer than run A, or shorter.
+    """Say why one run takes longer than another.
 
     A and B are scenarios, library:NAME for one that comes with collsim, or what "collsim run --out"
     wrote: a folder, or its result.json.

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.commands.shared import allow_code, console, load_one, memory_limit, progress, run_one, warn
+from simulator.commands.shared import (
+    allow_code,
+    console,
+    load_one,
+    memory_limit,
+    progress,
+    run_one,
+    say_written,
+    warn,
+)
 
 if TYPE_CHECKING:
     from simulator.scenario.explain import Explanation
@@ -30,7 +39,9 @@ def explain(
     memory_limit: int | None,
     allow_code: bool,
 ) -> None:
-    """Say why a scenario takes that long, and how far it is from the best possible.
+    """Say why a scenario takes that long.
+
+    And how far it is from the best possible, and what each of its parameters would gain.
 
     FILE is a scenario, or library:NAME for one that comes with collsim.
     """
@@ -50,10 +61,10 @@ def explain(
         write_explanation(found, out, force=force)
     if as_json_text:
         click.echo(explanation_json(found), nl=False)
-        return
-    _print(found)
+    else:
+        _print(found)
     if out is not None:
-        click.echo(f"written to {out}")
+        say_written(out, aside=as_json_text)
 
 
 def _print(explanation: Explanation) -> None:

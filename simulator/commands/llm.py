@@ -23,9 +23,10 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @click.group()
 def llm() -> None:
-    """Lay a language model over ranks: what each holds, and what moves.
+    """Lay a language model over ranks.
 
-    FILE is a YAML file with `model`, `parallel` and `batch`, or library:llm/NAME.
+    Counts what each of them holds and what moves, and simulates steps and inference. FILE is a YAML file
+    with `model`, `parallel` and `batch`, or library:llm/NAME.
     """
 
 
@@ -68,7 +69,10 @@ def _numbers(_context: click.Context, _option: click.Parameter, text: str | None
 @llm.command()
 @in_forms
 def memory(file: Path, form: str | None, as_json: bool) -> None:
-    """Count what a rank of every pipeline stage holds, and say what no longer fits."""
+    """Count what a rank of each stage holds.
+
+    And say what no longer fits.
+    """
     from simulator.scenario.memory_tables import memory_json, memory_sheet, plan_lines, verdict
 
     form, result = chosen(form, as_json), worked_out(file)
@@ -95,11 +99,11 @@ def memory(file: Path, form: str | None, as_json: bool) -> None:
 def states(
     file: Path | None, form: str | None, as_json: bool, at: dict[str, int] | None, element: int, ranks: int
 ) -> None:
-    """Print the states of variables, what turns one into another, and every strategy's.
+    """Print the states of variables.
 
-    With a FILE, those of its plan. Without one, the tables of the second seed document beside what must
-    be: in L layers, B tokens, I inputs, O outputs (or D of both), N ranks, k experts a token, and M bytes
-    of a variable.
+    And what turns one into another, and every strategy's. With a FILE, those of its plan. Without one, the
+    tables of the second seed document beside what must be: in L layers, B tokens, I inputs, O outputs (or
+    D of both), N ranks, k experts a token, and M bytes of a variable.
     """
     from simulator.llm.errors import ModelError
     from simulator.scenario.plan_state_tables import plan_sheets
@@ -124,7 +128,10 @@ def states(
 @llm.command()
 @in_forms
 def traffic(file: Path, form: str | None, as_json: bool) -> None:
-    """Count what every group of ranks sends in a step, and over which level of the topology."""
+    """Count what every group of ranks sends in a step.
+
+    And over which level of the topology.
+    """
     from simulator.scenario.traffic_run import work_out_traffic
     from simulator.scenario.traffic_tables import (
         traffic_json,
@@ -165,10 +172,11 @@ def traffic(file: Path, form: str | None, as_json: bool) -> None:
 def vendor_allreduce(
     ranks: int, sizes: str, element: int, variant: tuple[str, ...], form: str | None, as_json: bool
 ) -> None:
-    """Price an AllReduce of SG2260 chips as SOPHGO's planner does.
+    """Price SG2260's AllReduce as SOPHGO does.
 
-    Beside its formula stands the same simulated on two rings whose chips are paired: a message goes through
-    memory, link and sum one after the other, as the formula adds them up; then all of them at once.
+    Beside the formula of its planner stands the same simulated on two rings whose chips are paired: a
+    message goes through memory, link and sum one after the other, as the formula adds them up; then all of
+    them at once.
     """
     from simulator.llm.errors import ModelError
     from simulator.scenario.errors import UnitError

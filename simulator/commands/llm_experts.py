@@ -51,11 +51,11 @@ def experts(
     limits: tuple[int, ...],
     skews: tuple[float, ...],
 ) -> None:
-    """Sweep the ranks that share the experts: what All-to-Alls take beside compute.
+    """Sweep how many ranks share the experts.
 
-    One layer with experts, forward, of one micro-batch of every replica is simulated; the ranks and
-    their tokens stay. FILE needs `hardware` and a `topology`, and experts; --machines needs
-    `traffic: {node: ...}`.
+    Says what All-to-Alls take beside compute. One layer with experts, forward, of one micro-batch of every
+    replica is simulated; the ranks and their tokens stay. FILE needs `hardware` and a `topology`, and
+    experts; --machines needs `traffic: {node: ...}`.
     """
     from simulator.scenario.experts_run import work_out_experts
     from simulator.scenario.experts_tables import (

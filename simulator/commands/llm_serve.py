@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from simulator.commands.llm import chosen, in_forms, one_file, print_sheets
+from simulator.commands.shared import say_written
 
 
 def _degrees(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, ...]:
@@ -32,8 +33,9 @@ def _degrees(_context: click.Context, _option: click.Parameter, text: str | None
 def serve(
     file: Path, form: str | None, as_json: bool, tps: tuple[int, ...], out: Path | None, force: bool
 ) -> None:
-    """Simulate prompts that are read and tokens that are made: how many requests at once, how fast.
+    """Simulate inference: requests at once, and how fast.
 
+    Prompts are read, and tokens made one after the other, for as many requests as memory and targets allow.
     FILE needs `serve`, `hardware` and a `topology`, and `memory: {phase: inference}`.
     """
     from simulator.scenario.serve_run import work_out_serve
@@ -45,6 +47,10 @@ def serve(
 
         check_folder(out, force=force)
     result = work_out_serve(one_file(file), tps)
+    if out is not None:
+        from simulator.scenario.serve_output import write_serve
+
+        write_serve(result, out, force=force)
     if form == "json":
         click.echo(serve_json(result), nl=False)
     else:
@@ -52,7 +58,4 @@ def serve(
         if form != "csv":
             click.echo("\n".join(serve_verdict(result)))
     if out is not None:
-        from simulator.scenario.serve_output import write_serve
-
-        for path in write_serve(result, out, force=force):
-            click.echo(f"wrote {path}", err=True)
+        say_written(out, aside=form != "text")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from simulator.commands.llm import chosen, in_forms, one_file, print_sheets
-from simulator.commands.shared import progress, warn
+from simulator.commands.shared import progress, say_written, warn
 
 if TYPE_CHECKING:
     from simulator.scenario.step_run import StepResult
@@ -48,8 +48,9 @@ def step(
     out: Path | None,
     force: bool,
 ) -> None:
-    """Simulate a training step: its time, what it is made of, and what communication nothing hides.
+    """Simulate a training step.
 
+    Says its time, what it is made of, and what communication nothing hides.
     FILE needs `hardware` and a `topology`, whose links the collectives of the step share.
     """
     from simulator.llm.step.report_ladder import ladder
@@ -65,6 +66,10 @@ def step(
         rungs = ladder(result.report.setting) if with_ladder else ()
         cases = what_if(result.report) if with_cases else ()
     text = step_json(result, rungs, cases, tokens)
+    if out is not None:
+        from simulator.scenario.step_output import write_step
+
+        write_step(result, text, out, force=force)
     if form == "json":
         click.echo(text, nl=False)
     else:
@@ -73,10 +78,7 @@ def step(
         sheets += [what_if_sheet(cases)] if cases else []
         print_sheets(sheets, form, before=list(step_lines(result, tokens)))
     if out is not None:
-        from simulator.scenario.step_output import write_step
-
-        write_step(result, text, out, force=force)
-        click.echo(f"written to {out}", err=form != "text")
+        say_written(out, aside=form != "text")
 
 
 def _simulated(file: Path, out: Path | None, *, force: bool) -> StepResult:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.commands.shared import allow_code, console, load_all, memory_limit, run_one, warn
+from simulator.commands.shared import (
+    allow_code,
+    console,
+    load_all,
+    memory_limit,
+    run_one,
+    say_written,
+    warn,
+)
 
 if TYPE_CHECKING:
     from simulator.scenario.run import Result
@@ -35,7 +43,7 @@ def run(
     memory_limit: int | None,
     allow_code: bool,
 ) -> None:
-    """Simulate scenarios and print what came out.
+    """Simulate scenarios, and print what came out.
 
     FILES are files, folders, or library:NAME and library:THEME for those that come with collsim.
     """
@@ -54,10 +62,10 @@ def run(
         write_results(results, out, force=force)
     if as_json_text:
         click.echo(as_json(results), nl=False)
-        return
-    _print_results(results)
+    else:
+        _print_results(results)
     if out is not None:
-        click.echo(f"written to {out}")
+        say_written(out, aside=as_json_text)
 
 
 def _print_results(results: Sequence[Result | TogetherResult]) -> None:

@@ -53,22 +53,27 @@ def load_all(paths: Sequence[Path]) -> list[Scenario | TogetherScenario]:
 
     scenarios: list[Scenario | TogetherScenario] = []
     wrong: list[str] = []
-    others: list[str] = []
+    others: list[OtherKindError] = []
     for path in paths:
         files = expand([path])
         for file in files:
             try:
                 scenarios.append(load_scenario(file))
             except OtherKindError as error:
-                (others if len(files) > 1 else wrong).append(str(error))
+                if len(files) > 1:
+                    others.append(error)
+                else:
+                    wrong.append(str(error))
             except ScenarioErrors as error:
                 wrong.append(str(error))
     if wrong or not scenarios:
-        click.echo("\n".join([*wrong, *others]), err=True)
+        click.echo("\n".join([*wrong, *map(str, others)]), err=True)
         sys.exit(WRONG)
     if others:
         what = "1 parallel plan" if len(others) == 1 else f"{len(others)} parallel plans"
-        click.echo(f'left out {what}, which "collsim llm memory" reads', err=True)
+        readers = sorted({f'"{error.reader}"' for error in others})
+        reads = "reads" if len(readers) == 1 else "read"
+        click.echo(f"left out {what}, which {' and '.join(readers)} {reads}", err=True)
     return scenarios
 
 
@@ -124,6 +129,11 @@ def warn(file: str, warnings: Iterable[str]) -> None:
     """Print on standard error what a person should know about a file's scenario."""
     for warning in warnings:
         click.echo(f"{file}: warning: {warning}", err=True)
+
+
+def say_written(out: Path, *, aside: bool = False) -> None:
+    """Say where the files are; on standard error where the output is for a program."""
+    click.echo(f"written to {out}", err=aside)
 
 
 def console() -> Console:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from simulator.commands.shared import console, load_one
+from simulator.commands.shared import console, load_one, say_written
 
 
 @click.command()
@@ -32,7 +32,7 @@ def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> N
         write_topology_picture(built, out, force=force)
     if as_json_text:
         click.echo(json.dumps({"kind": built.kind, "dims": built.dims, **asdict(measures)}, indent=2))
-        return
-    console().print(topology_table(built, measures))
+    else:
+        console().print(topology_table(built, measures))
     if out is not None:
-        click.echo(f"written to {out}")
+        say_written(out, aside=as_json_text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.engine.critical_path import PARTS
 from topologies.clock import to_seconds
-from topologies.text import format_bytes, format_time
+from topologies.text import format_sizes, format_time
 
 if TYPE_CHECKING:
     from simulator.scenario.diff import Difference, LinkChange, Pair
@@ -103,7 +103,7 @@ def _carried(found: Difference, grew: bool) -> str:
     before = sum(level.bytes.before or 0 for level in found.levels)
     after = sum(level.bytes.after or 0 for level in found.levels)
     if before != after and (after > before) == grew:
-        return f"all links carry {format_bytes(after)}, not {format_bytes(before)}"
+        return f"all links carry {', not '.join(format_sizes(after, before))}"
     return "of as many bytes"
 
 
@@ -112,7 +112,7 @@ def _count(part: str, pair: Pair) -> str:
     if part == "latency":
         return f"{after} steps, not {before}"
     what = "sends" if part == "serialization" else "reduces"
-    return f"a rank {what} {format_bytes(after)}, not {format_bytes(before)}"
+    return f"a rank {what} {', not '.join(format_sizes(after, before))}"
 
 
 def _busier(found: Difference) -> str:
@@ -125,8 +125,8 @@ def _busier(found: Difference) -> str:
 def _carries(link: LinkChange) -> str:
     before, after = link.bytes.before, link.bytes.after
     # a link that one of them does not name may carry something there, too
-    instead = "" if before is None else f", not {format_bytes(before)}"
-    return f"{link.name} carries {format_bytes(after or 0)}{instead}"
+    sizes = format_sizes(after or 0, *([] if before is None else [before]))
+    return f"{link.name} carries {', not '.join(sizes)}"
 
 
 def _listed(texts: list[str]) -> str:

@@ -8,7 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from simulator.llm.fit import tokens_at_once
-from simulator.scenario.memory_tables import degrees
+from simulator.scenario.memory_tables import assumed, degrees
 from simulator.scenario.sheets import Column, Sheet
 from topologies.clock import to_seconds
 
@@ -28,6 +28,7 @@ def experts_lines(result: ExpertsResult) -> Iterator[str]:
     tokens = tokens_at_once(model, parallel, scenario.batch, scenario.memory)
     group = "a rank" if parallel.tp == 1 else f"a group of {parallel.tp} ranks"
     yield f"{float(tokens):,.0f} tokens of {group} in a micro-batch"
+    yield assumed(scenario.efficiency)
 
 
 def experts_sheet(result: ExpertsResult) -> Sheet:

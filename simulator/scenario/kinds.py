@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
-from simulator.scenario.errors import ScenarioErrors
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.source import Block, Source
 
 FileKind = Literal["collective", "together", "plan"]
@@ -25,17 +25,32 @@ LACKING: Final[Mapping[FileKind, str]] = MappingProxyType(
 )
 """The key without which a file is not of that kind."""
 
-READERS: Final[Mapping[FileKind, str]] = MappingProxyType(
+KINDS: Final[Mapping[FileKind, str]] = MappingProxyType(
     {
-        "collective": 'a file of a collective, which "collsim run" reads',
-        "together": 'a file of several collectives, which "collsim run" reads',
-        "plan": 'a parallel plan, which "collsim llm memory" reads',
+        "collective": "a file of a collective",
+        "together": "a file of several collectives",
+        "plan": "a parallel plan",
     }
 )
+"""What a file of each kind is."""
 
 
 class OtherKindError(ScenarioErrors):
-    """A file that is right, but for another command."""
+    """A file that is right, but for another command.
+
+    Parameters
+    ----------
+    error : ScenarioError
+    reader : str
+        The command that reads it.
+    """
+
+    def __init__(self, error: ScenarioError, reader: str) -> None:
+        super().__init__([error])
+        self.reader = reader
+
+    def __reduce__(self) -> tuple[type[OtherKindError], tuple[object, ...]]:
+        return type(self), (self.errors[0], self.reader)
 
 
 def kind_of(source: Source) -> FileKind:
@@ -51,7 +66,7 @@ def kind_of(source: Source) -> FileKind:
     if plan and (together or alone):
         message = (
             f'found both "{[*alone, *together][0]}" and "{plan[0]}"; a file is of a collective, which '
-            '"collsim run" reads, or of a parallel plan, which "collsim llm memory" reads'
+            f'"collsim run" reads, or of a parallel plan, which "{_plan_reader(source)}" reads'
         )
         raise ScenarioErrors([source.error(message, (plan[0],), key=True)])
     if together and alone:
@@ -72,13 +87,22 @@ def refuse_other(source: Source, wanted: FileKind) -> None:
     kind = kind_of(source)
     if kind == wanted:
         return
-    expected = READERS[wanted].partition(",")[0]
+    reader = _plan_reader(source) if kind == "plan" else "collsim run"
+    said = f'{KINDS[kind]}, which "{reader}" reads'
     if kind == "collective":
-        what = f'has no "{LACKING[wanted]}": {READERS[kind]}; expected {expected}'
-        raise OtherKindError([source.error(what)])
+        what = f'has no "{LACKING[wanted]}": {said}; expected {KINDS[wanted]}'
+        raise OtherKindError(source.error(what), reader)
     key = _keys(source, TOGETHER_KEYS if kind == "together" else PLAN_KEYS)[0]
-    what = f'has a "{key}" and no "{LACKING[wanted]}": {READERS[kind]}'
-    raise OtherKindError([source.error(what, (key,), key=True)])
+    what = f'has a "{key}" and no "{LACKING[wanted]}": {said}'
+    raise OtherKindError(source.error(what, (key,), key=True), reader)
+
+
+def _plan_reader(source: Source) -> str:
+    """The command that makes most of a plan's blocks."""
+    for command, keys in (("serve", ("serve",)), ("search", ("search",)), ("step", ("topology", "hardware"))):
+        if len(_keys(source, keys)) == len(keys):
+            return f"collsim llm {command}"
+    return "collsim llm memory"
 
 
 def _keys(source: Source, keys: Sequence[str]) -> list[str]:

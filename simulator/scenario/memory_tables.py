@@ -16,6 +16,7 @@ from topologies.text import format_bytes
 
 if TYPE_CHECKING:
     from simulator.llm.memory import Memory, StageMemory
+    from simulator.llm.step.roofline import Efficiency
     from simulator.scenario.plan_run import PlanResult
 
 UNITS = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1))
@@ -39,6 +40,18 @@ def plan_lines(result: PlanResult) -> Iterator[str]:
         yield f"KV cache: {ceil(found.cache_per_token)} B a token over all layers"
     if scenario.hardware is not None:
         yield f"on {scenario.hardware.name}"
+
+
+def assumed(efficiency: Efficiency) -> str:
+    """What of its peaks a machine is taken to attain.
+
+    >>> from simulator.llm.step.roofline import Efficiency
+    >>> assumed(Efficiency(matmul=0.6, memory=0.9))
+    'assumed efficiency: matmul 0.6, attention 1, memory 0.9 of the peaks'
+    """
+    parts = ("matmul", "attention", "memory")
+    said = ", ".join(f"{part} {getattr(efficiency, part):g}" for part in parts)
+    return f"assumed efficiency: {said} of the peaks"
 
 
 def degrees(parallel: Parallel) -> str:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from simulator.llm.fit import sequence_of
+from simulator.scenario.memory_tables import assumed
 from simulator.scenario.sheets import Column, Sheet
 from topologies.clock import to_seconds
 
@@ -26,6 +27,7 @@ def search_lines(result: SearchResult) -> Iterator[str]:
     scenario, found = result.scenario, result.found
     batch, tokens = scenario.batch, sequence_of(scenario.model, scenario.batch)
     yield f"{scenario.model.name} on {result.ranks} ranks, {batch.total} sequences of {tokens} tokens a step"
+    yield assumed(scenario.efficiency)
     unfit = sum(one.why == "memory" for one in found.dropped)
     counts = (
         (len(found.dropped) - unfit, "cannot be laid out"),

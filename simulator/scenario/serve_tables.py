@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from simulator.scenario.memory_tables import degrees, gib
+from simulator.scenario.memory_tables import assumed, degrees, gib
 from simulator.scenario.sheets import Column, Sheet
 from topologies.clock import to_seconds
 from topologies.text import format_time
@@ -27,6 +27,7 @@ def serve_lines(result: ServeResult) -> Iterator[str]:
     said = [f"{name} {_time(target)}" for name, target in targets.items() if target is not None]
     yield f"targets: {', '.join(said) or 'none'}"
     size = first.cache_per_token
+    yield assumed(result.scenario.efficiency)
     yield f"KV cache: {ceil(size)} B a token, {gib(size * plan.sequence)} a request at its end"
 
 
@@ -40,12 +41,12 @@ def serve_sheet(result: ServeResult) -> Sheet:
         (
             Column("tp", [point.server.parallel.tp for point in points], shown=several),
             Column("requests", [point.requests for point in points]),
-            Column("first TTFT", [to_seconds(point.first) for point in points], _time),
-            Column("TTFT", [to_seconds(point.ttft) for point in points], _time),
-            Column("TPOT", [to_seconds(point.tpot) for point in points], _time),
+            Column("first TTFT", [to_seconds(point.first) for point in points], _time, unit="s"),
+            Column("TTFT", [to_seconds(point.ttft) for point in points], _time, unit="s"),
+            Column("TPOT", [to_seconds(point.tpot) for point in points], _time, unit="s"),
             Column("tokens/s", [float(point.rate) for point in points], _rate),
-            Column("a rank", [float(point.rate / ranks) for point in points], _rate),
-            Column("with prompts", [float(point.whole_rate) for point in points], _rate),
+            Column("a rank", [float(point.rate / ranks) for point in points], _rate, unit="tokens/s"),
+            Column("with prompts", [float(point.whole_rate) for point in points], _rate, unit="tokens/s"),
             Column("KV GiB", [float(point.memory.parts["cache"] / 2**30) for point in points], _gib),
             Column("GiB", [float(point.memory.total / 2**30) for point in points], _gib),
             Column("% calls", [100 * point.exposed / point.tpot for point in points], "{:.1f}".format),

@@ -32,6 +32,8 @@ class Column:
         Whether it holds words, which are set left and may be broken.
     shown : bool
         Whether people are shown it at all.
+    unit : str
+        Of the values, for CSV's header, where the header does not say it.
     """
 
     header: str
@@ -39,6 +41,17 @@ class Column:
     text: Callable[..., str] = str
     words: bool = False
     shown: bool = True
+    unit: str = ""
+
+    @property
+    def in_csv(self) -> str:
+        """The header as one word without commas, colons and signs, with the unit.
+
+        >>> Column("MFU %", []).in_csv, Column("timeline, most", [], unit="s").in_csv
+        ('MFU_percent', 'timeline_most_s')
+        """
+        words = re.findall(r"[^ ,:]+", self.header.replace("%", "percent"))
+        return "_".join([*words, *([self.unit] if self.unit else [])])
 
     @property
     def texts(self) -> list[str]:
@@ -101,9 +114,9 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def sheet_csv(sheet: Sheet) -> str:
-    """A table as CSV, all its columns, values as they are and headers without spaces, commas and colons."""
+    """A table as CSV, all its columns, values as they are and headers of one word."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(re.sub(r"[ ,:]+", "_", column.header) for column in sheet.columns)
+    writer.writerow(column.in_csv for column in sheet.columns)
     writer.writerows(zip(*(column.values for column in sheet.columns), strict=True))
     return stream.getvalue()

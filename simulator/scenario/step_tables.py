@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from simulator.llm.states import title
 from simulator.llm.step.report import breakdown
-from simulator.scenario.memory_tables import gib, plan_lines, verdict
+from simulator.scenario.memory_tables import assumed, gib, plan_lines, verdict
 from simulator.scenario.plan_run import PlanResult
 from simulator.scenario.sheets import Column, Sheet
 from topologies.clock import to_seconds
@@ -32,6 +32,7 @@ def step_lines(result: StepResult, tokens: int | None = None) -> Iterator[str]:
     report = result.report
     now, ideal = report.now, report.ideal
     yield from plan_lines(PlanResult(result.scenario, report.memory))
+    yield assumed(result.scenario.efficiency)
     rate, ranks = now.tokens_per_second, now.flops.ranks
     yield (
         f"a step takes {_time(report.time)}: MFU {_percent(now.mfu)}, HFU {_percent(now.hfu)}, "
@@ -39,8 +40,11 @@ def step_lines(result: StepResult, tokens: int | None = None) -> Iterator[str]:
     )
     if tokens is not None:
         yield f"{tokens:,} tokens take {now.days(tokens):,.2f} days"
-    parts = ", ".join(f"{name} {100 * share:.1f} %" for name, share in breakdown(report.stages).items())
-    yield f"of it, mean of the stages: {parts}; without communication {_time(ideal.time)}"
+    shares = breakdown(report.stages)
+    parts = ", ".join(f"{name} {100 * share:.1f} %" for name, share in shares.items())
+    # nothing is left out, so more than the whole is calls of several groups at once
+    both = "" if sum(shares.values()) < 1.0005 else " (groups under way at once count each)"
+    yield f"of it, mean of the stages: {parts}{both}; without communication {_time(ideal.time)}"
     yield (
         f"bubble: {_percent(now.bubble)} of ideal compute (Megatron: (p - 1) / m), "
         f"{_percent(now.bubble_share)} of the whole (zero-bubble papers); "
@@ -61,14 +65,14 @@ def stages_sheet(report: StepReport) -> Sheet:
     stages = report.stages
     columns = [
         Column("stage", [stage.stage for stage in stages]),
-        Column("compute", [to_seconds(stage.passes) for stage in stages], _seconds),
-        Column("update", [to_seconds(stage.update) for stage in stages], _seconds),
-        Column("exposed", [to_seconds(stage.communication) for stage in stages], _seconds),
-        Column("idle", [to_seconds(stage.idle) for stage in stages], _seconds),
+        Column("compute", [to_seconds(stage.passes) for stage in stages], _seconds, unit="s"),
+        Column("update", [to_seconds(stage.update) for stage in stages], _seconds, unit="s"),
+        Column("exposed", [to_seconds(stage.communication) for stage in stages], _seconds, unit="s"),
+        Column("idle", [to_seconds(stage.idle) for stage in stages], _seconds, unit="s"),
         Column("% compute", [100 * stage.passes / stage.time for stage in stages], "{:.1f}".format),
     ]
     columns += [
-        Column(found.group, [to_seconds(stage.exposed[found.group]) for stage in stages], _seconds)
+        Column(found.group, [to_seconds(stage.exposed[found.group]) for stage in stages], _seconds, unit="s")
         for found in report.exposed
     ]
     return Sheet("time of each stage; of each group, calls while it computes nothing", tuple(columns))
@@ -82,11 +86,11 @@ def exposed_sheet(report: StepReport) -> Sheet:
         (
             Column("group", [row.group for row in rows], words=True),
             Column("calls", [row.calls for row in rows]),
-            Column("counterfactual", [to_seconds(row.counterfactual) for row in rows], _seconds),
+            Column("counterfactual", [to_seconds(row.counterfactual) for row in rows], _seconds, unit="s"),
             Column("% of step", [100 * row.counterfactual / whole for row in rows], "{:.2f}".format),
-            Column("timeline, mean", [row.timeline / 10**15 for row in rows], _seconds),
+            Column("timeline, mean", [row.timeline / 10**15 for row in rows], _seconds, unit="s"),
             Column("mean %", [100 * row.timeline / whole for row in rows], "{:.2f}".format),
-            Column("timeline, most", [to_seconds(row.worst) for row in rows], _seconds),
+            Column("timeline, most", [to_seconds(row.worst) for row in rows], _seconds, unit="s"),
         ),
     )
 
@@ -102,11 +106,11 @@ def levels_sheet(report: StepReport) -> Sheet:
         (
             Column("level", [row.level for row in rows], words=True),
             Column("links", [row.links for row in rows]),
-            Column("over all links", [row.bytes for row in rows], gib),
+            Column("over all links", [row.bytes for row in rows], gib, unit="B"),
             Column("% used", [100 * row.utilisation for row in rows], "{:.2f}".format),
             Column("hottest link", [None if link is None else link.name for link in hottest], words=True),
-            Column("over it", [None if link is None else link.bytes for link in hottest], gib),
-            Column("busy", busy, _seconds),
+            Column("over it", [None if link is None else link.bytes for link in hottest], gib, unit="B"),
+            Column("busy", busy, _seconds, unit="s"),
             Column("% of it used", used, "{:.2f}".format),
         ),
     )
@@ -121,10 +125,10 @@ def links_sheet(report: StepReport) -> Sheet:
             Column("link", [row.name for row in rows], words=True),
             Column("level", [row.level for row in rows], words=True),
             Column("bytes", [row.bytes for row in rows], gib),
-            Column("busy", [to_seconds(row.busy) for row in rows], _seconds),
+            Column("busy", [to_seconds(row.busy) for row in rows], _seconds, unit="s"),
             Column("% used", [100 * row.utilisation for row in rows], "{:.2f}".format),
             Column("GB/s while busy", [row.achieved / 1e9 for row in rows], "{:.1f}".format),
-            Column("of", [row.bandwidth / 1e9 for row in rows], "{:g}".format),
+            Column("of", [row.bandwidth / 1e9 for row in rows], "{:g}".format, unit="GB/s"),
         ),
     )
 
@@ -140,8 +144,8 @@ def simulated_sheet(report: StepReport) -> Sheet:
             Column("primitive", [row.kind for row in rows], title, words=True),
             Column("memoised", [row.memoised for row in rows]),
             Column("laid", [row.laid for row in rows]),
-            Column("time, all", [to_seconds(row.time) for row in rows], _seconds),
-            Column("busbw", [row.bus_bandwidth / 1e9 for row in rows], "{:.1f}".format),
+            Column("time, all", [to_seconds(row.time) for row in rows], _seconds, unit="s"),
+            Column("busbw", [row.bus_bandwidth / 1e9 for row in rows], "{:.1f}".format, unit="GB/s"),
         ),
     )
 
@@ -157,8 +161,8 @@ def ladder_sheet(rungs: Sequence[Rung]) -> Sheet:
         "overlap, one kind after the other",
         (
             Column("overlap", [rung.name for rung in rungs], words=True),
-            Column("step", [to_seconds(rung.time) for rung in rungs], _seconds),
-            Column("saved", saved, _seconds),
+            Column("step", [to_seconds(rung.time) for rung in rungs], _seconds, unit="s"),
+            Column("saved", saved, _seconds, unit="s"),
             Column("MFU %", [100 * rung.mfu for rung in rungs], "{:.2f}".format),
         ),
     )
@@ -173,7 +177,7 @@ def what_if_sheet(cases: Sequence[Case]) -> Sheet:
         "what if",
         (
             Column("what if", [case.name for case in cases], words=True),
-            Column("step", times, _seconds),
+            Column("step", times, _seconds, unit="s"),
             Column("change %", change, "{:+.2f}".format),
             Column("most of it then", [case.bottleneck for case in cases], words=True),
         ),

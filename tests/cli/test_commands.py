@@ -503,3 +503,9 @@ def test_a_run_loads_nothing_slow() -> None:
         "sys.exit(bool({'networkx', 'scipy', 'matplotlib', 'numba', 'rich'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_help_cuts_no_command_short(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ((), ("llm",)):
+        assert collsim(*words, "--help") == 0
+        assert "..." not in capsys.readouterr().out.partition("Commands:")[2]

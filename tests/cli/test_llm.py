@@ -123,6 +123,11 @@ def test_run_says_who_reads_a_plan(small: Path, capsys: pytest.CaptureFixture[st
     printed = capsys.readouterr()
     assert printed.err == 'left out 1 parallel plan, which "collsim llm memory" reads\n'
     assert "allgather" in printed.out
+    step = "hardware: h100-80g\ntopology: {kind: ring, ranks: 1, bandwidth: 1 GB/s}\n"
+    write(small.with_name("step.yaml"), small.read_text("utf-8") + step)
+    assert collsim("run", small.parent) == 0
+    readers = '"collsim llm memory" and "collsim llm step" read'
+    assert capsys.readouterr().err == f"left out 2 parallel plans, which {readers}\n"
     assert collsim("topology", small) == 2
 
 

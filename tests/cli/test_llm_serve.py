@@ -57,7 +57,11 @@ def test_tensor_parallelism_side_by_side(
             assert point["tokens_per_second_per_rank"] == pytest.approx(rate / 4)
     assert json.loads((out / "serve.json").read_text(encoding="utf-8")) == found
     table = (out / "serve.csv").read_text(encoding="utf-8").splitlines()
-    assert table[0].startswith("tp,requests,first_TTFT,TTFT,TPOT,tokens/s,a_rank,with_prompts")
+    assert table[0] == (
+        "tp,requests,first_TTFT_s,TTFT_s,TPOT_s,tokens/s,a_rank_tokens/s,with_prompts_tokens/s,KV_GiB,GiB,"
+        "percent_calls,misses"
+    )
+    assert captured.err == f"written to {out}\n"
     assert len(table) == 1 + sum(len(one["points"]) for one in found["plans"])
     assert collsim("llm", "serve", plan, "--out", out) == 2
     assert "--force overwrites" in capsys.readouterr().err

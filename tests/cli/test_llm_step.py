@@ -35,11 +35,26 @@ def test_tables(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "MFU",
         "1,500,000,000 tokens take",
         "(p - 1) / m",
+        "assumed efficiency: matmul ",
     ):
         assert words in out
     for title in ("time of each stage", "exposed:", "levels:", "hottest links", "memoised where"):
         assert title in out
     assert "what if" not in out
+
+
+def test_files_are_there_before_tables_are_printed(
+    plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A reader of the tables may leave after the first line, as `head -1` does."""
+    out = tmp_path / "out"
+    there: list[bool] = []
+    monkeypatch.setattr(
+        "simulator.commands.llm_step.print_sheets", lambda *_, **__: there.append((out / "step.csv").exists())
+    )
+    assert collsim("llm", "step", plan, "--out", out) == 0
+    assert there == [True]
+    assert capsys.readouterr().out == f"written to {out}\n"
 
 
 def test_json_and_files(plan: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -173,6 +173,22 @@ def test_a_collectives_loader_says_who_reads_a_plan() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("blocks", "command"),
+    [
+        ("hardware: h100-80g\n", "memory"),
+        ("topology: {preset: dgx-h100}\n", "memory"),
+        ("hardware: h100-80g\ntopology: {preset: dgx-h100}\n", "step"),
+        ("hardware: h100-80g\ntopology: {preset: dgx-h100}\nsearch: {tp: [2]}\n", "search"),
+        ("topology: {preset: dgx-h100}\nserve: {prompt: 8, output: 2}\n", "serve"),
+    ],
+)
+def test_a_plans_blocks_say_who_reads_it(blocks: str, command: str) -> None:
+    with pytest.raises(ScenarioErrors) as caught:
+        loads(f"{PLAN}{blocks}", "a.yaml")
+    assert str(caught.value).endswith(f'a parallel plan, which "collsim llm {command}" reads')
+
+
 def test_either_kind(tmp_path: Path) -> None:
     plan, ring = tmp_path / "plan.yaml", tmp_path / "ring.yaml"
     plan.write_text(PLAN, encoding="utf-8")

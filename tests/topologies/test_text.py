@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from topologies.text import format_bandwidth, format_bytes, format_time
+from topologies.text import format_bandwidth, format_bytes, format_sizes, format_time
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,9 @@ def test_fewer_digits() -> None:
     assert format_time(999.96e-9, digits=4) == "1 us"
     assert format_bandwidth(25 * 2**30, digits=4) == "26.84 GB/s"
     assert format_bytes(123_456_789, digits=4) == "123.5 MB"
+
+
+def test_sizes_of_a_sentence_have_units_of_one_kind() -> None:
+    assert format_sizes(2**30, 896 * 2**20) == ("1 GiB", "896 MiB")
+    assert format_sizes(2**30, 939_524_097) == ("1.07374 GB", "939.524 MB")
+    assert format_sizes(2**30, 7, 0) == ("1 GiB", "7 B", "0 B")

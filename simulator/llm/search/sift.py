@@ -13,6 +13,7 @@ from simulator.llm.search.least import Least, least_time
 from simulator.llm.step.fabric import Fabric
 from simulator.llm.traffic import traffic
 from topologies.errors import CollsimError
+from topologies.text import format_bytes
 
 if TYPE_CHECKING:
     from simulator.llm.search.space import Degrees
@@ -98,7 +99,8 @@ def _one(base: Setting, degrees: Degrees) -> Kept | Dropped:
     taken = memory(*parts)
     overflow = taken.overflow
     if overflow is not None:
-        message = f"stage {overflow.stage} needs {ceil(overflow.excess)} B more than there are"
+        excess = format_bytes(ceil(overflow.excess), 4)
+        message = f"stage {overflow.stage} needs {excess} more than there are"
         return Dropped(degrees, "memory", overflow.part, message)
     sent = traffic(*parts, asked.plan)
     return Kept(degrees, ceil(taken.peak.total), ceil(sent.rank(sent.busiest)), _least(setting))
