@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def group_schedule(
-    name: str, kind: str, ranks: int, size: int, dims: tuple[int, ...] = (), skew: float = 1.0
+    name: str,
+    kind: str,
+    ranks: int,
+    size: int,
+    dims: tuple[int, ...] = (),
+    skew: float = 1.0,
+    *,
+    back: bool = False,
 ) -> Schedule:
     """Schedule of a collective among the ranks of a group.
 
@@ -34,6 +41,8 @@ def group_schedule(
         What `hierarchical` goes along; empty for others.
     skew : float
         Of an All-to-All, how many times the mean rank 0 is sent, as `skewed` has it.
+    back : bool
+        Whether rank 0 sends the most instead.
 
     Raises
     ------
@@ -42,7 +51,8 @@ def group_schedule(
     """
     options: dict[str, Any] = {"dims": dims} if dims else {}
     if kind == "all_to_all" and skew > 1 and ranks > 1:
-        options["sizes"] = [skewed(size, ranks, skew)] * ranks
+        shares = skewed(size, ranks, skew)
+        options["sizes"] = [[share] * ranks for share in shares] if back else [shares] * ranks
     try:
         schedule = build(name, kind, ranks, size, **options)
     except ScheduleError as error:

@@ -56,7 +56,7 @@ def experts_sheet(result: ExpertsResult) -> Sheet:
                 Column(name, [1e6 * to_seconds(getattr(layer, key)) for layer in layers], _one)
                 for name, key in times.items()
             ),
-            Column("% of layer", [_share(layer) for layer in layers], "{:.0f}".format),
+            Column("% of compute", [_share(layer) for layer in layers], "{:.0f}".format),
             Column("under", ["yes" if layer.under else "no" for layer in layers], words=True),
             Column("rank GiB", [float(layer.held / 2**30) for layer in layers], _one),
         ),
@@ -68,8 +68,8 @@ def experts_verdict(result: ExpertsResult) -> Iterator[str]:
     layers = result.layers
     for limit, skew in dict.fromkeys((layer.limit, layer.skew) for layer in layers):
         here = [layer for layer in layers if (layer.limit, layer.skew) == (limit, skew)]
-        under = [layer.ep for layer in here if layer.under]
-        most = f"up to ep {max(under)}" if under else f"at none of ep {_listed(here)}"
+        under = [layer for layer in here if layer.under]
+        most = f"at ep {_listed(under)}" if under else f"at none of ep {_listed(here)}"
         machines = "" if limit is None else f", at most {limit} machine{'' if limit == 1 else 's'}"
         yield f"skew {skew:g}{machines}: dispatch and combine stay under the layer's compute {most}"
     for what, reason in result.refused.items():

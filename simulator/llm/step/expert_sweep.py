@@ -93,8 +93,9 @@ def expert_layer(setting: Setting) -> ExpertLayer:
     past = 0 if asked.training else sequence_of(asked.model, asked.batch) - asked.length
     items = layer_items(asked, stage, asked.model.layers - 1, setting.work, past)
     graph = _graph(setting, stage, items)
-    step = simulate_step(graph, setting.fabric)
-    without = simulate_step(graph, setting.fabric, free=(EXPERTS,))
+    steals = setting.overlap.steals or 0.0
+    step = simulate_step(graph, setting.fabric, steals=steals)
+    without = simulate_step(graph, setting.fabric, free=(EXPERTS,), steals=steals)
     return ExpertLayer(
         asked.parallel.ep,
         asked.plan.nodes_limit,

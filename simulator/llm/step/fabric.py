@@ -47,12 +47,16 @@ class Way:
         Pipeline stage whose groups do it, all at once.
     peer : int or None
         The stage that a Send/Recv goes to.
+    back : bool
+        Of tokens and experts: from the experts back, so that a loaded rank sends the most instead of
+        being sent it.
     """
 
     group: Group
     kind: str
     stage: int
     peer: int | None = None
+    back: bool = False
 
     def share(self, parallel: Parallel) -> Fraction:
         """What the rank that sends most sends at least, in units of the size."""
@@ -62,8 +66,10 @@ class Way:
 
 
 def way_of(call: Call) -> Way:
-    """The way of a call."""
-    return Way(call.group, call.kind, call.stage, call.peer)
+    """The way of a call; gradients of what came back from experts go to them, and the other way round."""
+    combines = call.what.startswith("combine")
+    back = call.group.axes == ("ep",) and combines == (call.phase == "forward")
+    return Way(call.group, call.kind, call.stage, call.peer, back)
 
 
 @dataclass(slots=True, eq=False)
@@ -126,7 +132,7 @@ class Fabric:
         dims = dims_of(self.topology, members[0]) if name == "hierarchical" else ()
         # between machines the loads of many ranks even out
         skew = self.skew if way.group.axes == ("ep",) and way.group.part != "far" else 1.0
-        schedule = group_schedule(name, way.kind, members.shape[1], size, dims, skew)
+        schedule = group_schedule(name, way.kind, members.shape[1], size, dims, skew, back=way.back)
         return Job(side_by_side(schedule, len(members)), members.ravel())
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Bubble:
-    """Stages that compute nothing, from the first pass to the end of the last; updates are left out.
+    """Stages that compute nothing, until the end of the last pass; updates are left out.
 
     Attributes
     ----------

@@ -7,11 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from simulator.engine.analysis import use_of
+from simulator.engine.engines import run_plan
 from simulator.engine.errors import PlanError
 from simulator.engine.network import Endpoint, Network
+from simulator.llm.calls import Group
 from simulator.llm.errors import ModelError
 from simulator.llm.model import Model
 from simulator.llm.plan import Parallel
+from simulator.llm.step.fabric import Way
+from simulator.llm.step.graph import Graph, Stream, Task
 from simulator.llm.step.overlap import Overlap
 from simulator.llm.step.simulate import Step, simulate_step
 from simulator.llm.step.steals import slowed
@@ -162,6 +167,18 @@ def test_communication_that_steals_compute() -> None:
     assert (took <= 2 * held[compute]).all()
 
 
+def test_what_calls_steal_by_hand() -> None:
+    # 20 of compute; calls of the stage from 4 to 12, and from 12 to 14, take half of its speed
+    compute = Task("layer", Stream(0, "compute"), "F", hold=20)
+    call = Task(
+        "sum", Stream(0, "reduce"), "update", way=Way(Group("dp", ("dp",)), "allreduce", 0), size=1, call=0
+    )
+    tasks = Graph((compute, call, call), ((), (), ()), (), (compute.stream, call.stream))
+    begin, end = np.array([0, 4, 12]), np.array([20, 12, 14])
+    # 4 at full speed, 10 at half of it (5), the last 11 at full speed
+    assert slowed(tasks, begin, end, 0.5).tolist() == [4 + 10 + 11, 0, 0]
+
+
 def test_a_loaded_expert_is_waited_for() -> None:
     # 4 ranks at a switch, one message after the other: the first gets twice the mean of every other's bytes
     parallel = Parallel(dp=4, ep=4)
@@ -174,3 +191,10 @@ def test_a_loaded_expert_is_waited_for() -> None:
     times = [replace(where, skew=skew, _plans={}, _times={}).time(way, 4000) for skew in (1.0, 2.0)]
     # three blocks of 1000 B, or of 2000 B, come into one port
     assert times == [3 * 10**9, 6 * 10**9]
+    # on the way back that rank's own port is in use as long: 6 us in all, of the others 2 kB and twice 667 B
+    skewed = replace(where, skew=2.0, _plans={}, _times={})
+    back = skewed.plan(replace(way, back=True), 4000)
+    use = use_of(run_plan(back), back.bytes)
+    names = {where.topology.link_name(link): int(use.bytes[link]) for link in range(len(use.bytes))}
+    assert names["0->switch"] == 6000 == max(names.values())
+    assert names["switch->0"] == 667 + 667 + 666
