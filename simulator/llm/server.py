@@ -198,7 +198,7 @@ class Server:
         """When the tokens that passages make are there."""
         graph, last = inference_graph(passages, self.machine, self.overlap, self.work)
         engine = "compiled" if ALIKE * len(graph) >= WORTH_COMPILING else "auto"
-        steals = self.overlap.steals or 0.0
+        steals = self.overlap.steals
         end = simulate_step(graph, self.fabric, free=frozenset(free), steals=steals, engine=engine).end
         return [int(end[task]) for task in last]
 

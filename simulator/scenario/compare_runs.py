@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from simulator.engine.engines import WORTH_COMPILING, run_plan
-from simulator.engine.lower import lower, placement
 from simulator.engine.one_rank import lower_one
 from simulator.engine.plan import LINK
 from simulator.scenario.blame import placed
 from simulator.scenario.judge import bounds_on
-from simulator.scenario.run import prove_of, schedule_of
+from simulator.scenario.run import placed_plan, prove_of, schedule_of
 from simulator.scenario.symmetric import Symmetry, find_symmetry
 
 if TYPE_CHECKING:
@@ -166,7 +165,5 @@ def run_at(
     if schedule is None:
         schedule = schedule_of(scenario, built, built.ranks, memory, allow_code=allow_code)
     with placed(scenario.source):
-        place = placement(schedule, built, scenario.network)
-        network = replace(scenario.network, placement=tuple(place.tolist()))
-        plan = lower(schedule, built, network, scenario.reduction, scenario.delay, memory)
+        place, plan = placed_plan(scenario, schedule, built, memory)
         return Timed(scenario, built, schedule, place, run_plan(plan, engine or scenario.engine))

@@ -7,9 +7,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simulator.scenario.result import HEADER, as_json, timeline_rows
 from simulator.scenario.run import Result
@@ -134,11 +134,16 @@ def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
         from simulator.scenario.together_rows import TOGETHER_HEADER, together_rows
 
         header, rows = TOGETHER_HEADER, together_rows(result)
-    with (folder / "timeline.csv").open("w", encoding="utf-8", newline="") as stream:
+    save_rows(header, rows, folder / "timeline.csv")
+    save_figures({"timeline": timeline_picture(result)}, folder)
+
+
+def save_rows(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
+    """Write rows under a header, as CSV."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
-    save_figures({"timeline": timeline_picture(result)}, folder)
 
 
 def save_figures(figures: Mapping[str, Figure], folder: Path) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from algorithms.schedule import Schedule
     from simulator.engine.analysis import LinkUse
     from simulator.engine.critical_path import CriticalPath
+    from simulator.engine.plan import Plan
     from simulator.engine.timeline import Timeline
     from simulator.scenario.models import Scenario
     from simulator.scenario.plan_models import PlanScenario
@@ -173,9 +174,7 @@ def run(
     verified = prove_of(scenario, schedule, how)
     tell("plan", 0, 1)
     with placed(scenario.source):
-        place = placement(schedule, topology, scenario.network)
-        network = replace(scenario.network, placement=tuple(place.tolist()))
-        plan = lower(schedule, topology, network, scenario.reduction, scenario.delay, memory)
+        place, plan = placed_plan(scenario, schedule, topology, memory)
         timeline = run_plan(plan, scenario.engine, lambda done, total: tell("simulate", done, total))
     tell("judge", 0, 1)
     return _judge(scenario, topology, schedule, place, timeline, verified)
@@ -245,6 +244,15 @@ def schedule_of(
         if whole is not None:
             memory.check(int(whole.messages), int(whole.messages))
         return build(choice.algorithm, choice.kind, ranks, choice.size, **options)
+
+
+def placed_plan(
+    scenario: Scenario, schedule: Schedule, topology: Topology, memory: Memory
+) -> tuple[NDArray[np.int64], Plan]:
+    """The topology's rank of each rank, and the plan of the schedule there."""
+    place = placement(schedule, topology, scenario.network)
+    network = replace(scenario.network, placement=tuple(place.tolist()))
+    return place, lower(schedule, topology, network, scenario.reduction, scenario.delay, memory)
 
 
 def how_to_verify(scenario: Scenario | TogetherScenario, overruled: bool | None) -> Verify | None:

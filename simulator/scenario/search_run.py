@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulator.llm.layer_calls import Pass
 from simulator.llm.search.search import Found, Report, search
-from simulator.llm.step.fabric import Fabric
-from simulator.llm.step.report_setting import Setting
-from simulator.llm.step.stage_units import Machine
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.run import build_topology
 from simulator.scenario.search_state import search_state
+from simulator.scenario.step_run import setting_on
 from simulator.scenario.traffic_run import placed
 
 if TYPE_CHECKING:
+    from simulator.llm.step.report_setting import Setting
     from simulator.scenario.source import At
 
 
@@ -89,21 +87,7 @@ def search_base(scenario: PlanScenario) -> Setting:
         raise _wrong(scenario, 'missing key "hardware": how fast a rank computes')
     if scenario.topology is None:
         raise _wrong(scenario, 'missing key "topology": plans are laid over its ranks')
-    topology = build_topology(scenario)
-    return Setting(
-        Pass(scenario.model, scenario.parallel, scenario.batch, scenario.memory, scenario.traffic),
-        Machine(scenario.hardware, scenario.efficiency),
-        Fabric(
-            scenario.parallel,
-            scenario.traffic,
-            topology,
-            scenario.network,
-            scenario.reduction,
-            scenario.work.skew,
-        ),
-        scenario.overlap,
-        scenario.work,
-    )
+    return setting_on(scenario, scenario.hardware, build_topology(scenario), scenario.parallel)
 
 
 def _wrong(scenario: PlanScenario, message: str, at: At = ()) -> ScenarioErrors:

@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.llm.errors import ModelError
-from simulator.llm.layer_calls import Pass
 from simulator.llm.serve import Served, limits, serve, with_tensor_parallelism
 from simulator.llm.server import Server
-from simulator.llm.step.fabric import Fabric
-from simulator.llm.step.stage_units import Machine
 from simulator.scenario import blame
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import plan_topology
+from simulator.scenario.step_run import setting_on
 from simulator.scenario.traffic_run import placed
 
 if TYPE_CHECKING:
@@ -104,15 +102,14 @@ def server(scenario: PlanScenario, tp: int) -> Server:
     parallel = (
         scenario.parallel if tp == scenario.parallel.tp else with_tensor_parallelism(scenario.parallel, tp)
     )
+    setting = setting_on(scenario, scenario.hardware, topology, parallel)
     return Server(
-        Pass(scenario.model, parallel, scenario.batch, scenario.memory, scenario.traffic),
+        setting.asked,
         serve_plan(scenario),
-        Machine(scenario.hardware, scenario.efficiency),
-        Fabric(
-            parallel, scenario.traffic, topology, scenario.network, scenario.reduction, scenario.work.skew
-        ),
-        scenario.overlap,
-        scenario.work,
+        setting.machine,
+        setting.fabric,
+        setting.overlap,
+        setting.work,
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.scenario.output import write_folder
+from simulator.scenario.output import save_figures, save_rows, write_folder
 from simulator.scenario.step_trace import step_trace, streams_in_order
 from topologies.clock import exact_seconds
 
@@ -42,17 +41,11 @@ def write_step(result: StepResult, report: str, folder: Path, *, force: bool = F
 
     def fill(home: Path) -> None:
         from plots.steps import step_figure
-        from plots.style import save
 
         (home / "step.json").write_text(report, encoding="utf-8")
         (home / "trace.json").write_text(step_trace(result.report.step), encoding="utf-8")
-        with (home / "step.csv").open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(HEADER)
-            writer.writerows(step_rows(result))
-        figure = step_figure(step_bars(result), title=result.scenario.name)
-        save(figure, home / "step.png")
-        save(figure, home / "step.svg")
+        save_rows(HEADER, step_rows(result), home / "step.csv")
+        save_figures({"step": step_figure(step_bars(result), title=result.scenario.name)}, home)
 
     return write_folder(folder, fill, force=force)
 

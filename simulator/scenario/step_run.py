@@ -24,6 +24,8 @@ from simulator.scenario.plan_run import plan_topology
 from simulator.scenario.traffic_run import placed
 
 if TYPE_CHECKING:
+    from simulator.llm.hardware import Hardware
+    from simulator.llm.plan import Parallel
     from simulator.scenario.run import Report
     from topologies.topology import Topology
 
@@ -123,16 +125,16 @@ def pass_setting(scenario: PlanScenario) -> Setting:
     if hardware is None:
         message = 'missing key "hardware": how fast a rank computes'
         raise ScenarioErrors([scenario.source.error(message)])
+    return setting_on(scenario, hardware, topology, scenario.parallel)
+
+
+def setting_on(scenario: PlanScenario, hardware: Hardware, topology: Topology, parallel: Parallel) -> Setting:
+    """What passes of a plan are simulated from, on what was found to be there."""
     return Setting(
-        Pass(scenario.model, scenario.parallel, scenario.batch, scenario.memory, scenario.traffic),
+        Pass(scenario.model, parallel, scenario.batch, scenario.memory, scenario.traffic),
         Machine(hardware, scenario.efficiency),
         Fabric(
-            scenario.parallel,
-            scenario.traffic,
-            topology,
-            scenario.network,
-            scenario.reduction,
-            scenario.work.skew,
+            parallel, scenario.traffic, topology, scenario.network, scenario.reduction, scenario.work.skew
         ),
         scenario.overlap,
         scenario.work,

@@ -10,7 +10,6 @@ from simulator.llm.errors import ModelError
 from simulator.llm.fit import misfits
 from simulator.llm.memory import memory
 from simulator.llm.search.least import Least, least_time
-from simulator.llm.step.fabric import Fabric
 from simulator.llm.traffic import traffic
 from topologies.errors import CollsimError
 from topologies.text import format_bytes
@@ -69,16 +68,14 @@ def setting_at(base: Setting, degrees: Degrees) -> Setting:
     ModelError
         If the degrees do not go together.
     """
-    asked, fabric = base.asked, base.fabric
+    asked = base.asked
     parallel = degrees.parallel(asked.parallel)
     batch = replace(asked.batch, micro=degrees.micro)
     plan = replace(asked.memory, recompute=degrees.recompute)
     return replace(
         base,
         asked=replace(asked, parallel=parallel, batch=batch, memory=plan),
-        fabric=Fabric(
-            parallel, fabric.traffic, fabric.topology, fabric.network, fabric.reduction, fabric.skew
-        ),
+        fabric=replace(base.fabric, parallel=parallel),
     )
 
 

@@ -13,7 +13,6 @@ from simulator.engine.plan import LINK
 from simulator.llm.errors import ModelError
 from simulator.llm.fit import check_fit, sequence_of
 from simulator.llm.memory import memory
-from simulator.llm.step.fabric import Fabric
 from simulator.llm.step.graph import COMPUTE, Builder
 from simulator.llm.step.kernels import Part
 from simulator.llm.step.lines import Line
@@ -93,7 +92,7 @@ def expert_layer(setting: Setting) -> ExpertLayer:
     past = 0 if asked.training else sequence_of(asked.model, asked.batch) - asked.length
     items = layer_items(asked, stage, asked.model.layers - 1, setting.work, past)
     graph = _graph(setting, stage, items)
-    steals = setting.overlap.steals or 0.0
+    steals = setting.overlap.steals
     step = simulate_step(graph, setting.fabric, steals=steals)
     without = simulate_step(graph, setting.fabric, free=(EXPERTS,), steals=steals)
     return ExpertLayer(
@@ -122,13 +121,13 @@ def with_experts(setting: Setting, ep: int, limit: int | None, skew: float) -> S
     ModelError
         If the model cannot be laid out so.
     """
-    asked, fabric = setting.asked, setting.fabric
+    asked = setting.asked
     parallel, plan = replace(asked.parallel, ep=ep), replace(asked.plan, nodes_limit=limit)
     check_fit(asked.model, parallel, asked.batch, asked.memory, plan)
     return replace(
         setting,
         asked=replace(asked, parallel=parallel, plan=plan),
-        fabric=Fabric(parallel, plan, fabric.topology, fabric.network, fabric.reduction, skew),
+        fabric=replace(setting.fabric, parallel=parallel, traffic=plan, skew=skew),
         work=replace(setting.work, skew=skew),
     )
 

@@ -76,7 +76,8 @@ def way_of(call: Call) -> Way:
 class Fabric:
     """A network on which the groups of a parallel plan do their calls.
 
-    What was found out of a call is kept: a step has the same ones many times.
+    What was found out of a call is kept: a step has the same ones many times. One that is made by
+    `dataclasses.replace` begins with nothing.
 
     Attributes
     ----------
@@ -97,8 +98,8 @@ class Fabric:
     network: Network
     reduction: Reduction | None = None
     skew: float = 1.0
-    _plans: dict[tuple[Way, int], Plan] = field(default_factory=dict, repr=False)
-    _times: dict[tuple[Way, int], int] = field(default_factory=dict, repr=False)
+    _plans: dict[tuple[Way, int], Plan] = field(default_factory=dict, init=False, repr=False)
+    _times: dict[tuple[Way, int], int] = field(default_factory=dict, init=False, repr=False)
 
     def plan(self, way: Way, size: int) -> Plan:
         """The plan of all groups of a way, with the bytes of every operation.

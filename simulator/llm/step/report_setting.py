@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from simulator.llm.layer_calls import Pass
     from simulator.llm.step.graph import Graph
     from simulator.llm.step.stage_units import Machine
-    from topologies.topology import Topology
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -75,13 +74,8 @@ class Setting:
             self.graph() if graph is None else graph,
             self.fabric,
             free=streams,
-            steals=self.overlap.steals or 0.0,
+            steals=self.overlap.steals,
         )
-
-
-def on_topology(fabric: Fabric, topology: Topology) -> Fabric:
-    """Lay the same groups over another topology; nothing that was found out of a call is kept."""
-    return Fabric(fabric.parallel, fabric.traffic, topology, fabric.network, fabric.reduction, fabric.skew)
 
 
 def groups_of(graph: Graph) -> tuple[str, ...]:

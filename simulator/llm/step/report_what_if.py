@@ -10,7 +10,6 @@ import numpy as np
 
 from simulator.llm.step.graph import COMPUTE
 from simulator.llm.step.report import bottleneck
-from simulator.llm.step.report_setting import on_topology
 from simulator.llm.step.report_time import stage_times
 from topologies.errors import TopologyError
 
@@ -75,7 +74,7 @@ def _case(name: str, step: Step) -> Case:
 
 
 def _on(setting: Setting, topology: Topology) -> Setting:
-    return replace(setting, fabric=on_topology(setting.fabric, topology))
+    return replace(setting, fabric=replace(setting.fabric, topology=topology))
 
 
 def _with_level(topology: Topology, level: str, factor: float) -> Topology:

@@ -65,7 +65,7 @@ def simulate_step(
     *,
     free: Collection[str] = (),
     memoise: bool = True,
-    steals: float = 0.0,
+    steals: float | None = None,
     engine: str = "auto",
 ) -> Step:
     """Run the graph of a step.
@@ -82,8 +82,8 @@ def simulate_step(
         Streams whose calls take no time.
     memoise : bool
         False lays all calls over the network.
-    steals : float
-        Part of its speed that a stage loses while its calls are under way, from 0 to below 1.
+    steals : float, optional
+        Part of its speed that a stage loses while its calls are under way, below 1; None loses nothing.
     engine : {'auto', 'simpy', 'compiled'}
 
     Raises
@@ -99,7 +99,9 @@ def simulate_step(
         raise PlanError(PLAN_TOO_LONG)
     own = np.array([task.hold for task in graph.tasks], dtype=np.int64)
     step = _run(graph, laid, own + calls, memoised, engine)
-    for _ in range(MOST_ROUNDS if steals else 0):
+    if not steals:
+        return step
+    for _ in range(MOST_ROUNDS):
         # where calls are depends on what they slow down: once nothing changes, that is what happens
         hold = slowed(graph, step.begin, step.end, steals)
         if (hold == own).all():

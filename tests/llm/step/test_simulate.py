@@ -188,11 +188,11 @@ def test_a_loaded_expert_is_waited_for() -> None:
         for task in graph(parallel, of=mixture()).tasks
         if task.way is not None and task.stream.name == "ep"
     )
-    times = [replace(where, skew=skew, _plans={}, _times={}).time(way, 4000) for skew in (1.0, 2.0)]
+    times = [replace(where, skew=skew).time(way, 4000) for skew in (1.0, 2.0)]
     # three blocks of 1000 B, or of 2000 B, come into one port
     assert times == [3 * 10**9, 6 * 10**9]
     # on the way back that rank's own port is in use as long: 6 us in all, of the others 2 kB and twice 667 B
-    skewed = replace(where, skew=2.0, _plans={}, _times={})
+    skewed = replace(where, skew=2.0)
     back = skewed.plan(replace(way, back=True), 4000)
     use = use_of(run_plan(back), back.bytes)
     names = {where.topology.link_name(link): int(use.bytes[link]) for link in range(len(use.bytes))}
