@@ -13,7 +13,7 @@ from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from typing import Any
 
-from simulator.llm.errors import ModelError
+from topologies.errors import CollsimError
 
 
 class AtOnce(Executor):
@@ -26,13 +26,18 @@ class AtOnce(Executor):
         return done
 
 
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def processes(count: int) -> Iterator[Executor]:
     """So many processes, which end with this one; with one, all is done here.
 
     Raises
     ------
-    ModelError
+    CollsimError
         If one of them dies.
     """
     if count == 1:
@@ -42,8 +47,8 @@ def processes(count: int) -> Iterator[Executor]:
     try:
         yield pool
     except BrokenProcessPool:
-        message = "a process that simulated a plan has died; was there too little memory for so many workers?"
-        raise ModelError(message) from None
+        message = "a process that simulated has died; was there too little memory for so many workers?"
+        raise CollsimError(message) from None
     finally:
         # what has not begun is not waited for
         pool.shutdown(cancel_futures=True)
