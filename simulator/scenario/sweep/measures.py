@@ -54,6 +54,10 @@ def _rate(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}"
 
 
+def _truth(fits: bool) -> str:
+    return "yes" if fits else "no"
+
+
 _STEP: Final = (
     Measure("time", "time", _time),
     Measure("time_without_communication", "without calls", _time),
@@ -71,7 +75,7 @@ _SERVED: Final = (
 )
 _MEMORY: Final = (
     Measure("peak.total", "memory", _bytes),
-    Measure("fits", "fits"),
+    Measure("fits", "fits", _truth),
     Measure("parameters", "parameters"),
 )
 _TOGETHER: Final = (Measure("time", "time", _time), Measure("wire_rate", "busiest link", format_bandwidth))

@@ -130,7 +130,7 @@ class SweepScenario:
     def named(self, error: ScenarioErrors) -> ScenarioErrors:
         """Errors in which what stands in no file is said to."""
         return ScenarioErrors(
-            ScenarioError(one.message, self.origin, at=one.at) if (one.line or 0) < 0 else one
+            ScenarioError(one.message, self.origin, at=one.at) if is_typed(one) else one
             for one in error.errors
         )
 
@@ -141,6 +141,11 @@ class SweepScenario:
         for axis, choice in pairs:
             source = set_field(source, axis.at, choice.node, axis.place)
         return source
+
+
+def is_typed(error: ScenarioError) -> bool:
+    """Whether an error is in what stands in no file."""
+    return error.line == TYPED
 
 
 def _kind(source: Source) -> tuple[At, Node | None]:

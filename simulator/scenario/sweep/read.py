@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from pydantic_core import SchemaValidator, ValidationError
 
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, one_of, printable
 from simulator.scenario.fields import Parameter, block_schema
 from simulator.scenario.kinds import SWEEP
 from simulator.scenario.load import read_text, translated
@@ -21,7 +21,7 @@ from simulator.scenario.parts import in_full
 from simulator.scenario.source import Block, Node, Scalar, Source, plain, put
 from simulator.scenario.sweep.models import How, SweepPlan
 from simulator.scenario.sweep.paths import path_of
-from simulator.scenario.sweep.points import DRAWN, TYPED, Axis, SweepScenario
+from simulator.scenario.sweep.points import DRAWN, TYPED, Axis, SweepScenario, is_typed
 from simulator.scenario.sweep.values import choices, node_of
 from simulator.scenario.units import MAX_LENGTH
 from topologies.errors import CollsimError
@@ -185,7 +185,7 @@ def _check(found: SweepScenario) -> None:
         _refuse(found, f"{number:,} points; a sweep has at most {MOST_POINTS:,}", at)
     points = found.points()
     if found.seeds is not None and all(point.seed is None for point in points):
-        what = f"seeds: nothing in this scenario is random; a network.routing of {', '.join(DRAWN)} is"
+        what = f"seeds: nothing in this scenario is random; a network.routing of {one_of(DRAWN)} would be"
         _refuse(found, what, (*at, "seeds"))
     if found.seeds is not None and any(axis.at == ("network", "routing", "seed") for axis in found.axes):
         _refuse(found, "seeds: network.routing.seed is varied, too", (*at, "seeds"))
@@ -202,7 +202,8 @@ def _check(found: SweepScenario) -> None:
 
 
 def _refuse(found: SweepScenario, message: str, at: tuple[str, ...]) -> NoReturn:
-    raise found.named(ScenarioErrors([found.source.error(f"sweep: {message}", at, key=True)]))
+    error = found.source.error(f"sweep: {message}", at, key=True)
+    raise CollsimError(message) if is_typed(error) else ScenarioErrors([error])
 
 
 def fields_of(vary: Mapping[str, Any]) -> dict[str, Node]:

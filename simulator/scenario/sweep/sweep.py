@@ -33,6 +33,9 @@ BATCH_SECONDS: Final = 0.5
 
 MOST_IN_BATCH: Final = 64
 
+MANY_SECONDS: Final = 5.0
+"""Work for each worker that is worth loading numba, which takes half a second or more."""
+
 AHEAD: Final = 2
 """Batches that each worker has or is about to have."""
 
@@ -100,7 +103,7 @@ def sweep(
     if not isinstance(asked, SweepScenario):
         asked = read_sweep(asked, fields_of(vary or {}), how=how, seeds=seeds, points=points)
     folder = None if out is None else Path(out)
-    setting = Setting(verify, allow_code, memory_limit, version())
+    setting = Setting(verify, allow_code, memory_limit, version(), asked.origin)
     with open_store(folder) as store, crew or local(workers) as (executor, number):
         found = _Run(asked, setting, store, executor, number, report or silent).sweep()
     if folder is not None:
@@ -167,12 +170,13 @@ class _Run:
             if found is not None and found[0] not in self.handed:
                 self.handed[found[0]] = None
                 batch.append(found)
-            if len(batch) >= self._size(len(points) - number):
-                self._submit(batch)
+            left = len(points) - number
+            if len(batch) >= self._size(left):
+                self._submit(batch, left)
                 batch = []
             waiting = len(batch) + sum(map(len, self.running.values()))
             self.report("points", number + 1 - waiting, len(points))
-        self._submit(batch)
+        self._submit(batch, len(batch))
         while self.running:
             self._collect()
             self.report("points", len(points) - sum(map(len, self.running.values())), len(points))
@@ -182,7 +186,7 @@ class _Run:
         try:
             scenario = self.scenario.read(point)
         except ScenarioErrors as error:
-            self.wrong[point.number] = one_line(error)
+            self.wrong[point.number] = one_line(error, self.setting.origin)
             return None
         key = self.keys[point.number] = key_of(scenario, self.setting)
         return key, scenario
@@ -193,7 +197,7 @@ class _Run:
             return 1
         return max(1, min(int(BATCH_SECONDS / self.pace), left // (2 * AHEAD * self.workers), MOST_IN_BATCH))
 
-    def _submit(self, batch: Sequence[tuple[str, AnyScenario]]) -> None:
+    def _submit(self, batch: Sequence[tuple[str, AnyScenario]], left: int) -> None:
         """Hand out what is not known, by then perhaps from another process that writes to the same file."""
         while len(self.running) >= AHEAD * self.workers:
             self._collect()
@@ -201,7 +205,8 @@ class _Run:
         asked = [(key, scenario) for key, scenario in batch if key not in done]
         if asked:
             scenarios = [scenario for _, scenario in asked]
-            future = self.executor.submit(run_batch, self.setting, scenarios)
+            many = (self.pace or 0) * left > MANY_SECONDS * self.workers
+            future = self.executor.submit(run_batch, self.setting, scenarios, many)
             self.running[future] = [key for key, _ in asked]
 
     def _collect(self) -> None:

@@ -16,7 +16,9 @@ from simulator.scenario.models import Code, Scenario
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.result import as_object
 from simulator.scenario.run_any import run_any
+from simulator.scenario.sweep.points import is_typed
 from topologies.errors import CollsimError
+from topologies.loops import numba_is_here
 
 if TYPE_CHECKING:
     from simulator.scenario.sweep.points import AnyScenario
@@ -54,12 +56,15 @@ class Setting:
         Bytes that a point may take.
     code : str
         Stands for the code that simulates, which must be the same wherever points are run.
+    origin : str
+        What stands in no file goes by this name in errors.
     """
 
     verify: bool | None
     allow_code: bool
     memory_limit: int | None
     code: str
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +75,15 @@ class Worked:
     seconds: float
 
 
-def run_batch(setting: Setting, scenarios: Sequence[AnyScenario]) -> Worked:
+def run_batch(setting: Setting, scenarios: Sequence[AnyScenario], many: bool) -> Worked:
     """Run scenarios one after the other; those that are alike follow each other.
+
+    Parameters
+    ----------
+    setting : Setting
+    scenarios : sequence of Scenario, TogetherScenario or PlanScenario
+    many : bool
+        Whether so many will follow that it pays to load numba, though no single one is worth it.
 
     Raises
     ------
@@ -80,6 +92,9 @@ def run_batch(setting: Setting, scenarios: Sequence[AnyScenario]) -> Worked:
     """
     if setting.code != version():
         raise CollsimError("a worker has another version of collsim than this process")
+    if many:
+        # loops are compiled wherever it is there: the same results, sooner
+        numba_is_here()
     began, kept = perf_counter(), Kept()
     outcomes = tuple(_outcome(scenario, setting, kept) for scenario in scenarios)
     return Worked(outcomes, perf_counter() - began)
@@ -90,7 +105,7 @@ def _outcome(scenario: AnyScenario, setting: Setting, kept: Kept) -> Outcome:
     try:
         return Outcome(*_run(scenario, setting, kept))
     except CollsimError as error:
-        return Outcome({}, error=one_line(error))
+        return Outcome({}, error=one_line(error, setting.origin))
     except MemoryError:
         return Outcome({}, error="this does not fit memory")
 
@@ -111,14 +126,16 @@ def _run(scenario: AnyScenario, setting: Setting, kept: Kept) -> tuple[dict[str,
     return flat(as_object(result)), result.warnings
 
 
-def one_line(error: CollsimError) -> str:
+def one_line(error: CollsimError, origin: str) -> str:
     """What is wrong in one line, and the same in whichever folder the file is."""
     if not isinstance(error, ScenarioErrors):
         return " ".join(str(error).split())
     first, *others = error.errors
-    place = "" if first.line is None else f":{first.line}:{first.column}"
+    place = origin if is_typed(first) else Path(first.file).name
+    if first.line is not None and not is_typed(first):
+        place = f"{place}:{first.line}:{first.column}"
     more = f" (and {len(others)} more)" if others else ""
-    return f"{Path(first.file).name}{place}: {first.message}{more}"
+    return f"{place}: {first.message}{more}"
 
 
 def key_of(scenario: AnyScenario, setting: Setting) -> str:
