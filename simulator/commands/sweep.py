@@ -24,7 +24,7 @@ from simulator.commands.shared import (
 if TYPE_CHECKING:
     from simulator.scenario.source import Node
     from simulator.scenario.sweep.result import Sweep
-    from simulator.scenario.sweep.sweep import Crew
+    from simulator.scenario.sweep.run import Crew
 
 VARY = "--vary"
 
@@ -114,7 +114,7 @@ def sweep(
     """
     from simulator.scenario.sweep.output import check_sweep_folder, has_parquet
     from simulator.scenario.sweep.read import read_sweep
-    from simulator.scenario.sweep.sweep import sweep as run_all
+    from simulator.scenario.sweep.run import sweep as run_all
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv are two forms; name one")
@@ -147,7 +147,7 @@ def _crew(workers: int | None, dask: str | None, scheduler_file: Path | None) ->
     """Where points are run: on a cluster, or in processes of this machine."""
     from simulator.pool import processors
     from simulator.scenario.sweep.cluster import cluster
-    from simulator.scenario.sweep.sweep import local
+    from simulator.scenario.sweep.run import local
 
     if dask is None and scheduler_file is None:
         return local(workers or processors())

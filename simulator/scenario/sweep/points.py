@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -110,8 +111,15 @@ class SweepScenario:
     def _combinations(self) -> Iterator[tuple[tuple[Choice, ...], int | None]]:
         values = [axis.values for axis in self.axes]
         for chosen in zip(*values, strict=True) if self.how == "zip" and values else product(*values):
-            drawn = self.seeds is not None and _draws(self._set(chosen))
+            drawn = self.seeds is not None and self._draws(chosen)
             yield from ((chosen, seed) for seed in (self.seeds if drawn and self.seeds else (None,)))
+
+    def _draws(self, chosen: tuple[Choice, ...]) -> bool:
+        """Whether a seed makes a difference; it does not where something is wrong."""
+        with suppress(ScenarioErrors):
+            source = self._set(chosen)
+            return source.word(_kind(source)[0]) in DRAWN
+        return False
 
     def read(self, point: Point) -> AnyScenario:
         """Read the scenario of a point.
@@ -153,10 +161,6 @@ def _kind(source: Source) -> tuple[At, Node | None]:
     node = source.find(ROUTING)
     at: At = (*ROUTING, "kind") if isinstance(node, Block) else ROUTING
     return at, source.find(at)
-
-
-def _draws(source: Source) -> bool:
-    return source.word(_kind(source)[0]) in DRAWN
 
 
 def _seeded(source: Source, seed: int) -> Source:

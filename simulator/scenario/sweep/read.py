@@ -183,12 +183,12 @@ def _check(found: SweepScenario) -> None:
     number = max(counts.values(), default=1) if found.how == "zip" else prod(counts.values())
     if number * len(found.seeds or (None,)) > MOST_POINTS:
         _refuse(found, f"{number:,} points; a sweep has at most {MOST_POINTS:,}", at)
+    if found.seeds is not None and any(axis.at == ("network", "routing", "seed") for axis in found.axes):
+        _refuse(found, "seeds: network.routing.seed is varied, too", (*at, "seeds"))
     points = found.points()
     if found.seeds is not None and all(point.seed is None for point in points):
         what = f"seeds: nothing in this scenario is random; a network.routing of {one_of(DRAWN)} would be"
         _refuse(found, what, (*at, "seeds"))
-    if found.seeds is not None and any(axis.at == ("network", "routing", "seed") for axis in found.axes):
-        _refuse(found, "seeds: network.routing.seed is varied, too", (*at, "seeds"))
     first: ScenarioErrors | None = None
     for point in points:
         try:

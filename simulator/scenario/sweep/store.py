@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from simulator.scenario.sweep.work import Outcome
+from simulator.scenario.sweep.outcome import Outcome
 from topologies.errors import CollsimError
 
 NAME: Final = "sweep.sqlite"

@@ -16,31 +16,13 @@ from simulator.scenario.models import Code, Scenario
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.result import as_object
 from simulator.scenario.run_any import run_any
+from simulator.scenario.sweep.outcome import Outcome
 from simulator.scenario.sweep.points import is_typed
 from topologies.errors import CollsimError
 from topologies.loops import numba_is_here
 
 if TYPE_CHECKING:
     from simulator.scenario.sweep.points import AnyScenario
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a point.
-
-    Attributes
-    ----------
-    fields : dict of str to int, float, str, bool or None
-        The result, flat; empty where there is none.
-    warnings : tuple of str
-        What a person should know about the scenario.
-    error : str
-        In one line; empty where there is none.
-    """
-
-    fields: dict[str, Any]
-    warnings: tuple[str, ...] = ()
-    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

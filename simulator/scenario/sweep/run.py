@@ -14,11 +14,12 @@ from simulator.pool import processes
 from simulator.scenario.digest import version
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.run import Report, silent
+from simulator.scenario.sweep.outcome import Outcome
 from simulator.scenario.sweep.points import Point, SweepScenario
 from simulator.scenario.sweep.read import fields_of, read_sweep
 from simulator.scenario.sweep.result import Row, Sweep
 from simulator.scenario.sweep.store import Store, open_store
-from simulator.scenario.sweep.work import Outcome, Setting, Worked, key_of, one_line, run_batch
+from simulator.scenario.sweep.work import Setting, Worked, key_of, one_line, run_batch
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
