@@ -81,6 +81,10 @@ def curves_figure(
         draw_floor(axes, spots, known)
         tints = _tints(curves)
         draw_curves(axes, spots, curves, tints)
+        if places is None:
+            # there is nothing between words
+            for line in axes.lines:
+                line.set(linestyle="none", markersize=9)
         _across(axes, spots, across, logarithmic=places is not None)
         ticks = {spot: names[spots.index(spot)] for spot in a_few(spots)}
         scale(axes, heights, ticks, form, [one.best for one in known if one is not None and one.best])

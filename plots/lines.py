@@ -25,6 +25,9 @@ LEFT, RIGHT, TOP, BOTTOM = 0.09, 0.22, 0.12, 0.17  # of the figure, beside the a
 _ROW, _SAMPLE = 0.032, 0.024
 _GREY, _FLOOR = "#c4c4c4", "#ececec"
 _DASHES = ("-", (0, (5, 2)))
+_SHORT: Final = 50
+"""From the foot of an axis to its top, times: powers of ten alone would hardly mark a shorter one."""
+
 _BETWEEN: Final = 16
 """Points of the floor between neighbouring places."""
 
@@ -85,10 +88,13 @@ def scale(
     form : callable
         A height in words.
     """
-    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     axes.set_yscale("log")
-    axes.set_ylim(min([*heights, *bounds]) / 1.6, max(heights) * 1.6)
+    low, high = min([*heights, *bounds]) / 1.6, max(heights) * 1.6
+    axes.set_ylim(low, high)
+    if high / low < _SHORT:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.set_xticks(list(ticks), labels=list(ticks.values()))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda height, _: form(height)))

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from simulator.scenario.sweep.result import Row, Sweep
     from simulator.scenario.sweep.values import Cell
 
+_SAY_THEMSELVES: Final = ("algorithm", "kind", "preset", "routing", "model", "topology", "network")
+"""Fields whose words need no name."""
+
 _BOUNDS: Final = ("bounds.latency", "bounds.bandwidth", "bounds.reduction")
 
 
@@ -51,7 +54,8 @@ def sweep_figure(sweep: Sweep) -> Figure:
             at = lines.setdefault(_line(row, across, names), [[] for _ in across.texts])
             at[_spot(row, across)].append(value)
     curves = [
-        Curve(name, [median(values) if values else None for values in at]) for name, at in lines.items()
+        Curve(name or measure.title, [median(values) if values else None for values in at])
+        for name, at in lines.items()
     ]
     of_several = f", median of {len(sweep.scenario.seeds)} seeds" if sweep.scenario.seeds else ""
     return curves_figure(
@@ -91,9 +95,9 @@ def _spot(row: Row, across: _Across) -> int:
 
 
 def _line(row: Row, across: _Across, names: Sequence[str]) -> str:
-    """The line on which a row stands: its other values, with the names of those that do not say theirs."""
+    """The line on which a row stands: its other values, by name where they do not say what they are."""
     others = [
-        one.text if isinstance(one.cell, str) else f"{name} {one.text}"
+        one.text if name in _SAY_THEMSELVES else f"{name} {one.text}"
         for number, (name, one) in enumerate(zip(names, row.point.chosen, strict=False))
         if number != across.axis
     ]
