@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Crew: TypeAlias = AbstractContextManager[tuple[Executor, int]]
 
-BATCH_SECONDS: Final = 0.5
+BATCH_SECONDS: Final = 1.0
 """What a batch should take: so much is lost at most when a sweep is killed."""
 
 MOST_IN_BATCH: Final = 64
