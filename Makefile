@@ -12,8 +12,8 @@ help:
 	@echo "make scenarios  hold the library against what it expects, and tell of each"
 	@echo "make bench   measure the figures of benchmarks/"
 	@echo "make tables  write today's steps of every algorithm into tests/algorithms/steps.json"
-	@echo "make seed1   write docs/seed1.md: the first seed document beside what collsim computes"
-	@echo "make seed2   write docs/seed2.md: the second seed document beside what collsim derives"
+	@echo "make seed1   write docs/explanation/seed1.md: the first seed document beside what collsim computes"
+	@echo "make seed2   write docs/explanation/seed2.md: the second seed document beside what collsim derives"
 	@echo "make questions  write into docs/questions what its commands print today"
 	@echo "make format  lay the code out"
 
@@ -60,10 +60,10 @@ tables: setup
 	mv $(VENV)/steps.json tests/algorithms/steps.json
 
 seed1: setup
-	$(BIN)/python -m simulator.seeds.seed1 docs/seed1.md
+	$(BIN)/python -m simulator.seeds.seed1 docs/explanation/seed1.md
 
 seed2: setup
-	$(BIN)/python -m simulator.seeds.seed2 docs/seed2.md
+	$(BIN)/python -m simulator.seeds.seed2 docs/explanation/seed2.md
 
 questions: setup
 	$(BIN)/python -m tests.cli.test_questions

@@ -36,11 +36,11 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
 
 
-CATALOGUE = table("algorithms.md", "algorithm")
-OPTIONS = table("scenario.md", "option")
+CATALOGUE = table("explanation/algorithms.md", "algorithm")
+OPTIONS = table("reference/scenario.md", "option")
 LETTERS = {
     found[1]: name
-    for row in table("algorithms.md", "collective").values()
+    for row in table("explanation/algorithms.md", "collective").values()
     for name in KINDS
     if (found := re.fullmatch(rf"`{name}` \((\w+)\)", row["collective"]))
 }
