@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from generated import fill  # noqa: E402
+from docs.generated import fill
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -21,11 +20,14 @@ project_copyright = author
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
 exclude_patterns = ["_build", "_static"]
 nitpicky = True
+# words of numpydoc types ("sequence of int", "ndarray of shape (N,)") are no links
+nitpick_ignore_regex = [("py:class", ".*")]
+suppress_warnings = ["ref.python"]
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["deflist"]
-suppress_warnings: list[str] = []
 
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"

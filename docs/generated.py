@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import collsim
 from algorithms.algorithm import Algorithm
@@ -32,6 +32,7 @@ PICTURES = "_pictures"
 REST = "collective: {kind: barrier, algorithm: dissemination}\n"
 ROOMS = MappingProxyType(
     {
+        "": "Registries and constants",
         "simulator.scenario": "Scenarios and their results",
         "topologies": "Topologies",
         "algorithms": "Schedules, proof and bounds",
@@ -51,21 +52,24 @@ def fill(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] = TOPOLOGY.sub(partial(_pictured, folder), source[0])
 
 
-def _algorithms() -> Iterator[str]:
+def algorithms() -> Iterator[str]:
+    """A section for each algorithm."""
     for algorithm in collsim.ALGORITHMS.values():
-        yield from _algorithm(algorithm)
+        yield from algorithm_section(algorithm)
 
 
-def _algorithm(algorithm: Algorithm) -> Iterator[str]:
+def algorithm_section(algorithm: Algorithm) -> Iterator[str]:
+    """What is known of an algorithm, and its steps by number of ranks."""
     yield f"## {algorithm.name}\n"
     yield f"{algorithm.summary}\n"
     facts = algorithm_facts(algorithm) | {"options": ", ".join(_options(algorithm)) or "none"}
     yield from table(("", ""), facts.items())
     counted = step_table(RANKS, names=[algorithm.name])
-    yield from table(
-        ("steps, N =", *map(str, RANKS)),
-        ([f"`{kind}`", *(str(work.steps) for work in by[algorithm.name].values())] for kind, by in counted.items()),
+    rows = (
+        (f"`{kind}`", *(str(work.steps) for work in by[algorithm.name].values()))
+        for kind, by in counted.items()
     )
+    yield from table(("steps, N =", *map(str, RANKS)), rows)
 
 
 def _options(algorithm: Algorithm) -> Iterator[str]:
@@ -77,28 +81,36 @@ def _options(algorithm: Algorithm) -> Iterator[str]:
 
 
 def _pictured(folder: Path, found: re.Match[str]) -> str:
-    """A block that defines a topology, its picture and its measures."""
-    built = collsim.build_topology(loads(found[1] + REST))
+    """A block that defines a topology, its picture, its measures, and its builder's signature."""
+    scenario = loads(found[1] + REST)
+    built = collsim.build_topology(scenario)
     name = re.sub(r"\W+", "-", found[1].removeprefix("topology:")).strip("-")[:60]
     collsim.save(collsim.topology_figure(built), folder / f"{name}.svg")
-    rows = table(("", ""), measure_rows(collsim.measure(built)))
-    return f"{found[0]}\n![{built.kind}]({PICTURES}/{name}.svg)\n\n" + "\n".join(rows)
+    rows = "\n".join(table(("", ""), measure_rows(collsim.measure(built))))
+    choice = scenario.topology
+    kind = choice.kind
+    signature = "" if choice.preset else _reference([_documented(kind, collsim.TOPOLOGIES[kind])])
+    return f"{found[0]}\n![{built.kind}]({PICTURES}/{name}.svg)\n\n{rows}\n{signature}"
 
 
-def _api() -> Iterator[str]:
+def api() -> Iterator[str]:
+    """A section for each room: what `import collsim` gives of it."""
     rooms: dict[str, list[str]] = {room: [] for room in ROOMS}
     for name in sorted(set(collsim.__all__) - set(collsim.TOPOLOGIES), key=str.lower):
         rooms[_room(getattr(collsim, name))].append(name)
     for room, title in ROOMS.items():
         yield f"## {title}\n"
-        yield "```{eval-rst}"
-        yield from (_documented(name, getattr(collsim, name)) for name in rooms[room])
-        yield "```\n"
+        yield _reference(_documented(name, getattr(collsim, name)) for name in rooms[room])
 
 
 def _room(value: object) -> str:
-    home = getattr(value, "__module__", "algorithms")
-    return next(room for room in ROOMS if home.startswith(room))
+    if not callable(value):
+        return ""
+    return next(room for room in ROOMS if room and value.__module__.startswith(room))
+
+
+def _reference(directives: Iterable[str]) -> str:
+    return "```{eval-rst}\n" + "\n".join(directives) + "```\n"
 
 
 def _documented(name: str, value: object) -> str:
@@ -109,4 +121,6 @@ def _documented(name: str, value: object) -> str:
     return f".. autodata:: collsim.{name}\n   :no-value:\n"
 
 
-GENERATED: Mapping[str, Callable[[], Iterable[str]]] = MappingProxyType({"algorithms": _algorithms, "api": _api})
+GENERATED: Mapping[str, Callable[[], Iterable[str]]] = MappingProxyType(
+    {"algorithms": algorithms, "api": api}
+)

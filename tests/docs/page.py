@@ -1,13 +1,13 @@
 """A page of the manual whose blocks of code are run, one after the other, in a folder of the page's own.
 
-- `console`: every line that begins with `$` is run, and what it prints is written below it. A comment before the
-  block, `<!-- leaves out: TITLE; TITLE -->`, leaves out tables of these titles.
+- `console`: every line that begins with `$` is run, and what it prints is written below it. A comment before
+  the block, `<!-- leaves out: TITLE; TITLE -->`, leaves out what stands below these titles.
 - `sh`: commands that are shown, not run; their options must exist.
 - `yaml`: must load; a part of a scenario is completed with `REST`.
 - `python`: examples are run as doctests, anything else as a program; all blocks of a page share their names.
-- A block of either kind whose first line is a comment with the name of a file is that file from there on.
+- A `yaml` or `python` block whose first line is a comment with the name of a file is that file from there on.
 
-Blocks in other languages are left alone.
+Blocks in other languages are left alone. Run as a script, this writes all pages anew.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import runpy
 import shlex
 import sys
 from collections.abc import Mapping
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -32,7 +32,9 @@ from simulator.scenario.plan_load import load_any
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = tuple(sorted(path for path in DOCS.rglob("*.md") if not path.relative_to(DOCS).as_posix().startswith("_")))
+PAGES = tuple(
+    sorted(path for path in DOCS.rglob("*.md") if not path.relative_to(DOCS).as_posix().startswith("_"))
+)
 BLOCK = re.compile(
     r"^(?:<!-- leaves out: (?P<without>.*?) -->\n)?```(?P<kind>console|sh|yaml|python)\n(?P<text>.*?)```\n",
     re.DOTALL | re.MULTILINE,
@@ -89,16 +91,12 @@ def printed(command: str) -> str:
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(out):
         if program == "collsim":
-            try:
+            with suppress(SystemExit):
                 main(arguments)
-            except SystemExit:
-                pass
         elif program == "python":
             runpy.run_path(arguments[0], run_name="__main__")
-        elif program == "ls":
-            print(*sorted(path.name for path in Path(arguments[0]).iterdir()), sep="\n")
         else:
-            raise ValueError(f"a page may run collsim, python and ls, found {program}")
+            raise ValueError(f"a page may run collsim and python, found {program}")
     return out.getvalue()
 
 
