@@ -96,7 +96,7 @@ def _pictured(folder: Path, found: re.Match[str]) -> str:
 def api() -> Iterator[str]:
     """A section for each room: what `import collsim` gives of it."""
     rooms: dict[str, list[str]] = {room: [] for room in ROOMS}
-    for name in sorted(set(collsim.__all__) - set(collsim.TOPOLOGIES), key=str.lower):
+    for name in sorted(set(collsim.__all__) - set(collsim.TOPOLOGIES), key=lambda name: (name.lower(), name)):
         rooms[_room(getattr(collsim, name))].append(name)
     for room, title in ROOMS.items():
         yield f"## {title}\n"
