@@ -82,4 +82,4 @@ format: setup
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) out docs/reference/_pictures build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
