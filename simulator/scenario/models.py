@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from algorithms.proof import Verify
 from simulator.engine.network import Network, Reduction
@@ -16,6 +16,9 @@ from topologies.errors import CollsimError
 from topologies.overrides import Override
 from topologies.quantities import Bytes, Ratio, Time, Whole
 
+FROM_FILE: Final = "file"
+"""The kind of a topology that is in a file of another program."""
+
 
 @dataclass(frozen=True, slots=True)
 class TopologyChoice:
@@ -24,9 +27,9 @@ class TopologyChoice:
     Parameters
     ----------
     kind : str
-        Name of its builder.
+        Name of its builder, or `FROM_FILE`.
     parameters : mapping
-        The arguments of the builder, a preset's among them.
+        The arguments of the builder, a preset's among them; of `read_topology` where it is from a file.
     overrides : sequence of Override
         Links that differ from what the builder makes of them, the later ones winning.
     preset : str, optional

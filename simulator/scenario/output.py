@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simulator.scenario.errors import one_of
 from simulator.scenario.folder import keep
 from simulator.scenario.result import HEADER, as_json, timeline_rows
 from simulator.scenario.run import Result
@@ -278,35 +279,69 @@ def _remove_empty(made: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def write_topology_picture(topology: Topology, path: Path, *, force: bool = False) -> None:
-    """Draw a topology into a PNG or SVG file.
+def write_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
+    """Draw a topology as PNG or SVG, or write it in another program's format, by the name's ending.
 
     Raises
     ------
     OutputError
         If the file exists and `force` is not given, or it cannot be written.
+    TopologyError
+        If the format cannot hold it.
     """
+    check_topology_out(path, force=force)
+    writers = _writers()
+    if path.suffix in writers:
+        text = writers[path.suffix](topology)
+        _make_parent(path)
+        write_file(path, text.encode())
+        return
     from plots.style import save
     from plots.topology import topology_figure
 
-    check_picture(path, force=force)
+    _make_parent(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         save(topology_figure(topology), path)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
-def check_picture(path: Path, *, force: bool) -> None:
-    """Refuse a picture's path that is no picture's, or in use.
+def _writers() -> Mapping[str, Callable[[Topology], str]]:
+    """Writers of topologies by the ending of a file's name; XML may be of several."""
+    from topologies.formats.registry import FORMATS
+
+    ends = {end: one.write for one in FORMATS.values() if one.write for end in one.endings}
+    return {end: write for end, write in ends.items() if end != ".xml"}
+
+
+def _make_parent(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def check_topology_out(path: Path, *, force: bool) -> None:
+    """Refuse a path that is neither a picture's nor a topology's, or in use.
 
     Raises
     ------
     OutputError
         With what is in the way.
     """
-    if path.suffix not in (".png", ".svg"):
-        raise OutputError(f"{path} must end in .png or .svg")
+    check_out(path, (".png", ".svg", *_writers()), force=force)
+
+
+def check_out(path: Path, endings: Sequence[str], *, force: bool) -> None:
+    """Refuse a file's path that ends otherwise, or is in use.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
+    if path.suffix not in endings:
+        raise OutputError(f"{path} must end in {one_of(endings)}")
     check_file(path)
     if path.exists() and not force:
         raise OutputError(f"{path} exists; --force overwrites it")

@@ -17,7 +17,7 @@ from simulator.llm.step.report_summary import step_summary
 from simulator.llm.step.stage_units import Machine
 from simulator.scenario import blame
 from simulator.scenario.errors import ScenarioErrors
-from simulator.scenario.judge import switch_cautions
+from simulator.scenario.judge import network_cautions
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import plan_topology
@@ -51,7 +51,7 @@ class StepResult:
     def warnings(self) -> tuple[str, ...]:
         """What a person should know."""
         fabric = self.report.setting.fabric
-        return tuple(switch_cautions(fabric.network, fabric.topology))
+        return tuple(network_cautions(fabric.network, fabric.topology))
 
 
 def work_out_step(plan: PlanScenario | str | Path, report: Report | None = None) -> StepResult:
