@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import click
 
 from simulator.commands.algorithms import algorithms
+from simulator.commands.calibrate import calibrate
 from simulator.commands.check import check
 from simulator.commands.compare import compare
 from simulator.commands.diff import diff
@@ -38,7 +39,7 @@ def cli() -> None:
     """Simulate collective communication: exact, proven on data, compared with the bounds."""
 
 
-for command in (run, check, explain, compare, diff, sweep, topology, algorithms, llm):
+for command in (run, check, explain, compare, diff, calibrate, sweep, topology, algorithms, llm):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)

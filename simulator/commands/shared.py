@@ -100,7 +100,7 @@ allow_code = click.option(
 )
 
 
-def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+def size_option(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Read 8 GiB."""
     from simulator.scenario.errors import UnitError
     from simulator.scenario.units import size
@@ -114,7 +114,7 @@ def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) 
 memory_limit = click.option(
     "--memory-limit",
     metavar="SIZE",
-    callback=_bytes,
+    callback=size_option,
     help='Refuse what would take more memory, as "8 GiB"; default 80 % of what is free.',
 )
 

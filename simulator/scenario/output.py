@@ -296,12 +296,24 @@ def write_topology(topology: Topology, path: Path, *, force: bool = False) -> No
         _make_parent(path)
         write_file(path, text.encode())
         return
-    from plots.style import save
     from plots.topology import topology_figure
+
+    write_figure(topology_figure(topology), path)
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Draw a figure into a file, all of it or nothing.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    from plots.style import save
 
     _make_parent(path)
     try:
-        save(topology_figure(topology), path)
+        save(figure, path)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
