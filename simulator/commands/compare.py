@@ -23,6 +23,7 @@ from simulator.commands.shared import (
 
 if TYPE_CHECKING:
     from simulator.scenario.compare import Comparison
+    from simulator.scenario.compare_measured import Measured
     from simulator.scenario.models import Scenario
 
 SIZES: Final = "1KiB..1GiB"
@@ -89,6 +90,13 @@ def _expected(texts: Sequence[str], scenario: Scenario) -> dict[int, str]:
 @click.option("--json", "as_json_text", is_flag=True, help="Print the comparison as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the times as CSV.")
 @click.option(
+    "--format",
+    "table",
+    type=click.Choice(["nccl-tuner", "openmpi", "openmpi-json"]),
+    help="Print the winners as a library's tuning table.",
+)
+@click.option("--log", type=click.Path(path_type=Path), help="Measured times to set beside the simulated.")
+@click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for compare.json, compare.csv, .png and .svg."
 )
 @click.option("--force", is_flag=True, help="Overwrite what is in --out.")
@@ -109,6 +117,8 @@ def compare(
     points: int | None,
     as_json_text: bool,
     as_csv: bool,
+    table: str | None,
+    log: Path | None,
     out: Path | None,
     force: bool,
     expected: tuple[str, ...],
@@ -128,18 +138,21 @@ def compare(
     from simulator.scenario.models import Scenario
     from simulator.scenario.output import check_folder
 
-    if as_json_text and as_csv:
-        raise click.UsageError("--json and --csv are two forms; name one")
+    printed = as_json_text + as_csv + (table is not None)
+    if printed > 1:
+        raise click.UsageError("--json, --csv and --format are several forms; name one")
     if out is not None:
         check_folder(out.resolve(), force=force)
     scenario = load_one(file)
     if not isinstance(scenario, Scenario):
         raise click.UsageError(f"{file} holds several collectives; one is compared by its algorithms")
     wanted = _expected(expected, scenario)
+    measured = None if log is None else _measured(log, scenario)
+    asked = _sizes(sizes, points, scenario) if measured is None or sizes or points else measured.sizes
     with progress(scenario.name) as report:
         comparison = run_all(
             scenario,
-            sorted({*_sizes(sizes, points, scenario), *wanted}),
+            sorted({*asked, *wanted}),
             algorithms=_named(algorithms, scenario),
             verify=False if no_verify else None,
             report=report,
@@ -148,20 +161,52 @@ def compare(
         )
     warn(scenario.source.file, comparison.warnings)
     if out is not None:
-        write_comparison(comparison, out, force=force)
+        write_comparison(comparison, out, measured, force=force)
     if as_json_text or as_csv:
-        click.echo(comparison_json(comparison) if as_json_text else comparison_csv(comparison), nl=False)
+        text = comparison_json(comparison, measured) if as_json_text else comparison_csv(comparison)
+        click.echo(text, nl=False)
+    elif table is not None:
+        click.echo(_tuning(table, comparison), nl=False)
     else:
-        _print(comparison)
+        _print(comparison, measured)
     if out is not None:
-        say_written(out, aside=as_json_text or as_csv)
+        say_written(out, aside=printed > 0)
     failures = list(unexpected(comparison, wanted))
     if failures:
         click.echo("\n".join(failures), err=True)
         sys.exit(FAILED)
 
 
-def _print(comparison: Comparison) -> None:
+def _measured(path: Path, scenario: Scenario) -> Measured:
+    """The log of the scenario's collective, on as many ranks as its topology has."""
+    from simulator.scenario.compare_measured import measured_of
+    from simulator.scenario.measurements.read import read_log
+    from simulator.scenario.measurements.series import Told
+    from simulator.scenario.run import build_topology
+
+    ranks = build_topology(scenario).ranks
+    log = read_log(path, Told(ranks=ranks), trust_log=True)
+    warn(str(path), log.notes)
+    return measured_of(log, scenario.collective.kind, ranks, str(path))
+
+
+def _tuning(table: str, comparison: Comparison) -> str:
+    """A library's tuning table; what it cannot say goes to standard error."""
+    from simulator.scenario.tuning import nccl_tuner, openmpi
+    from simulator.scenario.tuning.rules import missing_lines
+
+    file = comparison.scenario.source.file
+    if table == "nccl-tuner":
+        text = nccl_tuner.nccl_tuner_csv(comparison)
+        warn(file, [nccl_tuner.NOTE, *missing_lines(comparison, nccl_tuner.ALGORITHMS, "NCCL")])
+        return text
+    text = openmpi.openmpi_rules(comparison) if table == "openmpi" else openmpi.openmpi_json(comparison)
+    warn(file, missing_lines(comparison, openmpi.able_of(comparison), "Open MPI"))
+    return text
+
+
+def _print(comparison: Comparison, measured: Measured | None) -> None:
+    from simulator.scenario.compare_measured import measured_table
     from simulator.scenario.compare_tables import (
         FEW,
         contenders_tables,
@@ -177,6 +222,8 @@ def _print(comparison: Comparison) -> None:
     if 1 < len(comparison.times) <= FEW and comparison.sizes:
         terminal.print(sizes_table(comparison))
     terminal.print(winners_table(comparison))
+    if measured is not None:
+        terminal.print(measured_table(comparison, measured))
     lines: Sequence[str] = [*crossover_lines(comparison), *refused_lines(comparison)]
     for line in lines:
         click.echo(line)

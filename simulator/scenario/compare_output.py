@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from simulator.scenario.compare import Comparison, Contender
+    from simulator.scenario.compare_measured import Measured
     from simulator.scenario.crossings import Crossover, Winners
     from simulator.scenario.terms import Terms
 
 CSV_HEADER: Final = ("algorithm", "size", "time", "bound", "fastest")
 
 
-def comparison_json(comparison: Comparison) -> str:
+def comparison_json(comparison: Comparison, measured: Measured | None = None) -> str:
     """One object, with a line's end; the same bytes on every run."""
-    return json.dumps(comparison_object(comparison), indent=2, allow_nan=False) + "\n"
+    fields = comparison_object(comparison)
+    if measured is not None:
+        fields["measured"] = measured.as_object()
+    return json.dumps(fields, indent=2, allow_nan=False) + "\n"
 
 
 def comparison_object(comparison: Comparison) -> dict[str, Any]:
@@ -129,18 +133,20 @@ def comparison_csv(comparison: Comparison) -> str:
     return text.getvalue()
 
 
-def write_comparison(comparison: Comparison, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write compare.json, compare.csv, compare.png and .svg, and the scenario.
+def write_comparison(
+    comparison: Comparison, folder: Path, measured: Measured | None = None, *, force: bool = False
+) -> list[Path]:
+    """Write compare.json, compare.csv, compare.png and .svg, and the scenario; with measured times, if given.
 
     Raises
     ------
     OutputError
         If the folder is in use or cannot be written.
     """
-    figure = comparison_figure(comparison)
+    figure = comparison_figure(comparison, measured)
 
     def fill(target: Path) -> None:
-        (target / "compare.json").write_text(comparison_json(comparison), encoding="utf-8")
+        (target / "compare.json").write_text(comparison_json(comparison, measured), encoding="utf-8")
         (target / "compare.csv").write_text(comparison_csv(comparison), encoding="utf-8")
         save_figures({"compare": figure}, target)
         keep(comparison.scenario, target, folder)
@@ -148,8 +154,8 @@ def write_comparison(comparison: Comparison, folder: Path, *, force: bool = Fals
     return write_folder(folder, fill, force=force)
 
 
-def comparison_figure(comparison: Comparison) -> Figure:
-    """Time against size, at the crossovers, too."""
+def comparison_figure(comparison: Comparison, measured: Measured | None = None) -> Figure:
+    """Time against size, at the crossovers, too, and what was measured as circles."""
     from plots.lines import Curve, Floor
     from plots.sizes import Leader, sizes_figure
 
@@ -174,4 +180,5 @@ def comparison_figure(comparison: Comparison) -> Figure:
         [*named, *(Leader(one.after, one.size) for one, _ in comparison.crossovers)],
         title=f"{scenario.collective.kind} on {comparison.ranks} ranks, {scenario.topology.kind}",
         subtitle=scenario.name,
+        measured={} if measured is None else dict(measured.times),
     )

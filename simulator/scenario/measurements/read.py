@@ -15,14 +15,16 @@ from topologies.errors import FormatError
 from topologies.formats.reading import MOST_BYTES, decode
 
 
-def read_log(path: Path, told: Told) -> Log:
+def read_log(path: Path, told: Told, *, trust_log: bool = False) -> Log:
     """Read a log of nccl-tests, rccl-tests (text or `-J`) or the OSU benchmarks.
 
     Parameters
     ----------
     path : pathlib.Path
     told : Told
-        What the log does not say.
+        What the log does not say; it wins over what the log says.
+    trust_log : bool
+        The other way round: what a log says itself wins.
 
     Raises
     ------
@@ -33,12 +35,13 @@ def read_log(path: Path, told: Told) -> Log:
     data = read_bytes(name, MOST_BYTES + 1, "a log")
     try:
         text = decode(data, name)
-        if text.lstrip().startswith("{"):
-            return read_nccl_json(text, name, told)
         if is_osu(text):
             return read_osu(text, name, told)
+        own = Told() if trust_log else told
+        if text.lstrip().startswith("{"):
+            return read_nccl_json(text, name, own)
         if is_nccl(text):
-            return read_nccl_tests(text, name, told)
+            return read_nccl_tests(text, name, own)
     except FormatError as error:
         raise in_file(error) from None
     message = "is no log of nccl-tests, rccl-tests or the OSU benchmarks"
