@@ -98,7 +98,7 @@ def test_wrong_input_is_told_in_a_line(
         ((cube, "--sizes", "1 GiB..1 KiB"), "--sizes: a range goes from"),
         ((cube, "--sizes", ""), '--sizes: "" is not a size'),
         ((cube, "--sizes", "many"), '--sizes: "many" is not a size'),
-        ((cube, "--points", "1"), "--sizes: a range holds 2 to 200 sizes"),
+        ((cube, "--points", "1"), "--sizes: a range holds 2 to 200 values"),
         ((cube, "--json", "--csv"), "name one"),
         ((several,), "holds several collectives"),
         (("library:first-walk",), "holds several scenarios; name one"),
