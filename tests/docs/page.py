@@ -29,6 +29,7 @@ import yaml
 
 from simulator.cli import cli, main
 from simulator.scenario.plan_load import load_any
+from simulator.scenario.sweep.read import read_sweep
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -137,7 +138,10 @@ def _check_yaml(block: str) -> None:
     lacking = () if keys & {"model", "collectives"} else sorted(REST.keys() - keys)
     whole = Path("part.yaml")
     whole.write_text(block + "".join(yaml.safe_dump({key: REST[key]}) for key in lacking), encoding="utf-8")
-    load_any(whole)
+    if "sweep" in keys:
+        read_sweep(whole)
+    else:
+        load_any(whole)
 
 
 def _run_python(block: str, names: dict[str, Any]) -> None:
