@@ -42,7 +42,7 @@ def _inside(annotation: Any, seen: set[Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     "target",
-    [Scenario, TogetherScenario, PlanScenario, transformer, memory_plan, SweepPlan, *TOPOLOGIES.values()],
+    [Scenario, TogetherScenario, PlanScenario, SweepPlan, transformer, memory_plan, *TOPOLOGIES.values()],
     ids=lambda target: target.__name__,
 )
 def test_every_key_is_told(target: Callable[..., Any]) -> None:
