@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.scenario.crossings import leaders
+from simulator.scenario.folder import keep
 from simulator.scenario.output import save_figures, write_folder
 from simulator.scenario.result_parts import bounds_object
 from topologies.clock import exact_seconds, to_seconds
@@ -129,7 +130,7 @@ def comparison_csv(comparison: Comparison) -> str:
 
 
 def write_comparison(comparison: Comparison, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write compare.json, compare.csv, compare.png and compare.svg.
+    """Write compare.json, compare.csv, compare.png and .svg, and the scenario.
 
     Raises
     ------
@@ -142,6 +143,7 @@ def write_comparison(comparison: Comparison, folder: Path, *, force: bool = Fals
         (target / "compare.json").write_text(comparison_json(comparison), encoding="utf-8")
         (target / "compare.csv").write_text(comparison_csv(comparison), encoding="utf-8")
         save_figures({"compare": figure}, target)
+        keep(comparison.scenario, target, folder)
 
     return write_folder(folder, fill, force=force)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.scenario.explain_json import explanation_json
+from simulator.scenario.folder import keep
 from simulator.scenario.output import save_figures, timeline_picture, write_folder
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def write_explanation(explanation: Explanation, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write explain.json, timeline.png and .svg, and topology.png and .svg.
+    """Write explain.json, timeline.png and .svg, topology.png and .svg, and the scenario.
 
     Parameters
     ----------
@@ -38,5 +39,6 @@ def write_explanation(explanation: Explanation, folder: Path, *, force: bool = F
             "topology": topology_figure(explanation.result.topology, cut),
         }
         save_figures(figures, home)
+        keep(explanation.result.scenario, home, folder)
 
     return write_folder(folder, fill, force=force)

@@ -57,7 +57,8 @@ def parse_options(algorithm: str, settings: Mapping[str, str]) -> dict[str, Any]
     entries: dict[str | int, tuple[Scalar, Node]] = {
         name: (Scalar(1, 1, name, name), value) for name, value in values.items()
     }
-    source = Source("options", Block(1, 1, entries))
+    root = Block(1, 1, entries)
+    source = Source("options", root, root)
     try:
         read: dict[str, Any] = SchemaValidator(block_schema(options)).validate_python(plain(source.root))
     except ValidationError as caught:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simulator.scenario.folder import keep
 from simulator.scenario.result import HEADER, as_json, timeline_rows
 from simulator.scenario.run import Result
 from topologies.clock import to_seconds
@@ -34,7 +35,7 @@ class OutputError(CollsimError):
 def write_results(
     results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False
 ) -> list[Path]:
-    """Write each result's files: result.json, timeline.csv, timeline.png and timeline.svg.
+    """Write each result's files: result.json, timeline.csv, timeline.png and .svg, and its scenario.
 
     One result goes into the folder itself, several into a folder each, named after the scenario.
 
@@ -61,6 +62,7 @@ def write_results(
             home = target if len(results) == 1 else target / name
             home.mkdir(exist_ok=True)
             _fill_folder(result, home)
+            keep(result.scenario, home, folder / home.relative_to(target))
 
     return write_folder(folder, fill, force=force)
 

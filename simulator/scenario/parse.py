@@ -108,7 +108,7 @@ def parse(text: str, file: str) -> tuple[Source, tuple[ScenarioError, ...]]:
         # PyYAML passes the number of an escape such as "\U00110000" to chr() unchecked
         message = "an escape or a version in the YAML text is out of range"
         raise ScenarioErrors([composer.error(message, loader.get_mark())]) from None
-    return Source(file, root), tuple(composer.errors)
+    return Source(file, root, root), tuple(composer.errors)
 
 
 def resolve(text: str) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simulator.scenario.folder import keep
 from simulator.scenario.output import write_folder
 from simulator.scenario.serve_tables import serve_json, serve_sheet
 from simulator.scenario.sheets import sheet_csv
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def write_serve(result: ServeResult, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write serve.json and serve.csv.
+    """Write serve.json, serve.csv, and the plan.
 
     Parameters
     ----------
@@ -33,5 +34,6 @@ def write_serve(result: ServeResult, folder: Path, *, force: bool = False) -> li
     def fill(home: Path) -> None:
         (home / "serve.json").write_text(serve_json(result), encoding="utf-8")
         (home / "serve.csv").write_text(sheet_csv(serve_sheet(result)), encoding="utf-8", newline="")
+        keep(result.scenario, home, folder)
 
     return write_folder(folder, fill, force=force)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from simulator.scenario.errors import ScenarioError, printable
@@ -52,11 +52,14 @@ class Source:
     file : str
         Name of the file, as it was given.
     root : Node
-        The whole text.
+        The whole text, and what presets put into it.
+    written : Node
+        The whole text by itself.
     """
 
     file: str
     root: Node = field(repr=False)
+    written: Node = field(repr=False)
 
     def existing(self, at: At) -> At:
         """Cut a path to what exists of it."""
@@ -111,6 +114,39 @@ class Source:
             else:
                 return
             yield name, node
+
+
+def put(node: Node, at: At, value: Node) -> Node:
+    """A tree with another value at a path; keys that a mapping lacks are added, at the value's place.
+
+    Raises
+    ------
+    LookupError
+        If a step leads into no mapping, or to no item of a list; its argument is the path to there.
+
+    Examples
+    --------
+    >>> tree = Block(1, 1, {"size": (Scalar(1, 1, "size", "size"), Scalar(1, 7, 8, "8"))})
+    >>> plain(put(tree, ("size",), Scalar(1, 1, 9, "9"))), plain(put(tree, ("a", "b"), Scalar(1, 1, 9, "9")))
+    ({'size': 9}, {'size': 8, 'a': {'b': 9}})
+    """
+    if not at:
+        return value
+    step, *rest = at
+    try:
+        match node:
+            case Block():
+                key, old = node.entries.get(step) or (
+                    Scalar(value.line, value.column, step, str(step)),
+                    Block(value.line, value.column, {}),
+                )
+                return replace(node, entries={**node.entries, step: (key, put(old, tuple(rest), value))})
+            case Items(items=items) if isinstance(step, int) and 0 <= step < len(items):
+                new = put(items[step], tuple(rest), value)
+                return replace(node, items=(*items[:step], new, *items[step + 1 :]))
+    except LookupError as error:
+        raise LookupError((step, *error.args[0])) from None
+    raise LookupError((step,))
 
 
 def plain(node: Node) -> Any:

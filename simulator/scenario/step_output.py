@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simulator.scenario.folder import keep
 from simulator.scenario.output import save_figures, save_rows, write_folder
 from simulator.scenario.step_trace import step_trace, streams_in_order
 from topologies.clock import exact_seconds
@@ -21,7 +22,7 @@ HEADER: Final = (
 
 
 def write_step(result: StepResult, report: str, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write step.json, step.csv, trace.json, step.png and step.svg.
+    """Write step.json, step.csv, trace.json, step.png and .svg, and the plan.
 
     Parameters
     ----------
@@ -46,6 +47,7 @@ def write_step(result: StepResult, report: str, folder: Path, *, force: bool = F
         (home / "trace.json").write_text(step_trace(result.report.step), encoding="utf-8")
         save_rows(HEADER, step_rows(result), home / "step.csv")
         save_figures({"step": step_figure(step_bars(result), title=result.scenario.name)}, home)
+        keep(result.scenario, home, folder)
 
     return write_folder(folder, fill, force=force)
 

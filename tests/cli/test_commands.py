@@ -152,10 +152,10 @@ def test_crossbar_under_store_and_forward_warns(tmp_path: Path, capsys: pytest.C
     json.loads(captured.out)
 
 
-def test_out_writes_the_four_files(ring: Path, tmp_path: Path) -> None:
+def test_out_writes_the_files(ring: Path, tmp_path: Path) -> None:
     assert collsim("run", ring, "--out", tmp_path / "new" / "out") == 0
     names = sorted(path.name for path in (tmp_path / "new" / "out").iterdir())
-    assert names == ["result.json", "timeline.csv", "timeline.png", "timeline.svg"]
+    assert names == ["result.json", "scenario.yaml", "timeline.csv", "timeline.png", "timeline.svg"]
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["out"]
 
 

@@ -60,7 +60,7 @@ def test_json_has_its_fields_in_order(cube: Path, capsys: pytest.CaptureFixture[
     assert one["size"] - one["within"] <= 153_608
 
 
-def test_out_writes_four_files_and_no_more_unasked(
+def test_out_writes_its_files_and_no_more_unasked(
     cube: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -71,6 +71,7 @@ def test_out_writes_four_files_and_no_more_unasked(
         "compare.json",
         "compare.png",
         "compare.svg",
+        "scenario.yaml",
     ]
     assert (out / "compare.csv").read_text(encoding="utf-8") == printed
     rows = list(csv.DictReader(printed.splitlines()))

@@ -69,7 +69,7 @@ def test_json_and_files(plan: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert found["training"] == {"tokens": 1024, "days": pytest.approx(found["time"] / 86400)}
     assert [rung["overlap"] for rung in found["ladder"]] == ["no overlap", "+ pp", "+ dp", "no communication"]
     assert found["what_if"][0] == {**found["what_if"][0], "change": "as it is", "time": found["time"]}
-    names = ["step.csv", "step.json", "step.png", "step.svg", "trace.json"]
+    names = ["scenario.yaml", "step.csv", "step.json", "step.png", "step.svg", "trace.json"]
     assert sorted(path.name for path in out.iterdir()) == names
     # a complete event a task, on the thread of its stream
     events = json.loads((out / "trace.json").read_text("utf-8"))["traceEvents"]

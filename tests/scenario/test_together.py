@@ -426,6 +426,7 @@ def test_rows_and_picture_say_whose_they_are(tmp_path: Path) -> None:
     write_results([result], tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "result.json",
+        "scenario.yaml",
         "timeline.csv",
         "timeline.png",
         "timeline.svg",

@@ -1,0 +1,92 @@
+"""The scenario that a folder of results came from: kept in it, so that it can be run again.
+
+A run gives the same bytes every time; what a picture or a report needs beyond the folder's files is
+made by running its scenario again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
+from simulator.scenario.source import At, Block, Items, Node, Scalar, Source, put
+from simulator.scenario.written import to_yaml
+
+if TYPE_CHECKING:
+    from simulator.scenario.models import Scenario
+    from simulator.scenario.plan_models import PlanScenario
+    from simulator.scenario.together_models import TogetherScenario
+
+KEPT: Final = "scenario.yaml"
+"""Name of the file in a folder of results."""
+
+_CODE: Final = ("algorithm", "file")
+
+
+def keep(scenario: Scenario | TogetherScenario | PlanScenario, draft: Path, folder: Path) -> None:
+    """Write a scenario into a folder of its results, and the code that it brings beside it.
+
+    It says what its file says, as it is written there, without comments; presets stay names.
+
+    Parameters
+    ----------
+    scenario : Scenario, TogetherScenario or PlanScenario
+    draft : pathlib.Path
+        Where to write.
+    folder : pathlib.Path
+        Where that will be; what was read from there is left as it is.
+    """
+    if Path(scenario.source.file).resolve() == (folder / KEPT).resolve():
+        return
+    tree = _named(scenario.source.written, scenario.name)
+    for number, (at, written) in enumerate(_code(scenario.source)):
+        path = Path(scenario.source.file).parent / written
+        name = path.name if not number else f"{number}-{path.name}"
+        if path.is_file():
+            shutil.copyfile(path, draft / name)
+        tree = put(tree, at, _text(name))
+    (draft / KEPT).write_text(to_yaml(tree), encoding="utf-8")
+
+
+def reopen(folder: Path) -> Scenario | TogetherScenario | PlanScenario:
+    """Read the scenario that a folder of results keeps; of a file, the file itself.
+
+    Raises
+    ------
+    ScenarioErrors
+        If there is none, or with everything that is wrong in it.
+    """
+    from simulator.scenario.plan_load import load_any
+
+    if not folder.is_dir():
+        return load_any(folder)
+    if not (folder / KEPT).is_file():
+        message = f'holds no "{KEPT}"; expected a folder that "--out" has written'
+        raise ScenarioErrors([ScenarioError(message, str(folder))])
+    return load_any(folder / KEPT)
+
+
+def _named(tree: Node, name: str) -> Node:
+    """A scenario that does not go by its file's name."""
+    if not isinstance(tree, Block) or "name" in tree.entries:
+        return tree
+    return replace(tree, entries={"name": (_text("name"), _text(name)), **tree.entries})
+
+
+def _code(source: Source) -> Iterator[tuple[At, str]]:
+    """Where a scenario names files of code, and their names."""
+    several = source.find(("collectives",))
+    entries = several.items if isinstance(several, Items) else ()
+    for collective in (("collective",), *(("collectives", i) for i in range(len(entries)))):
+        at: At = (*collective, "algorithm", "file")
+        name = source.word(at)
+        if name is not None:
+            yield at, name
+
+
+def _text(text: str) -> Scalar:
+    return Scalar(1, 1, text, text)
