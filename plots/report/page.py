@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 SCRIPTS: Final = (
     *("columns", "words", "store", "model", "tips", "stacks", "summary", "compare"),
-    *("rows", "paint", "timeline", "gestures", "find", "place", "holdings", "matrix", "arrows", "steps"),
+    *("rows", "sight", "bars", "paint", "gestures", "timeline", "find", "place"),
+    *("holdings", "matrix", "arrows", "steps"),
     "main",
 )
 """The page's code, each file after those that it imports from."""
