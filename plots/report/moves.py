@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +9,8 @@ from plots.palette import label
 from plots.report.columns import packed
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from algorithms.schedule import Schedule
 
 MOST_CELLS: Final = 2_000_000
@@ -27,7 +28,7 @@ class Part:
     ----------
     name : str
     schedule : Schedule
-    place : sequence of int
+    place : array of int
         The topology's node of each of its ranks.
     whole : bool
         Whether it has the transfers of all ranks, and not of rank 0 alone.
@@ -35,7 +36,7 @@ class Part:
 
     name: str
     schedule: Schedule
-    place: Sequence[int]
+    place: ArrayLike
     whole: bool = True
 
 
@@ -43,8 +44,8 @@ def part_chart(part: Part) -> dict[str, Any]:
     """The transfers of a schedule, and what its ranks hold at first and must hold at last."""
     schedule = part.schedule
     collective = schedule.collective
-    listed = schedule.index is not None and len(schedule.index) <= MOST_LISTED
-    shown = schedule.index is None or listed
+    index = schedule.index if schedule.index is not None and len(schedule.index) <= MOST_LISTED else None
+    shown = index is not None or schedule.index is None
     cells = schedule.nodes * collective.chunks
     animated = part.whole and shown and cells <= MOST_CELLS
     return {
@@ -61,8 +62,9 @@ def part_chart(part: Part) -> dict[str, Any]:
         "first": packed(schedule.first),
         "count": packed(schedule.count),
         "mode": packed(schedule.mode),
-        "index": packed(schedule.index) if listed else None,
+        "index": None if index is None else packed(index),
         "shown": shown,
+        "whole": part.whole,
         "animated": animated,
         "source": packed(collective.source) if animated else None,
         "target": packed(collective.target) if animated else None,

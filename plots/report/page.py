@@ -26,6 +26,7 @@ SCRIPTS: Final = (
 
 _IMPORT: Final = re.compile(r"^import\s[^;]*;\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export ", re.MULTILINE)
+_COMMENT: Final = re.compile(r"^ *(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 _HOLE: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -74,8 +75,11 @@ def _json(value: Any) -> str:
 
 @cache
 def _script(name: str) -> str:
-    """A module as part of one: without its imports, as what it imports stands above it."""
-    return _EXPORT.sub("", _IMPORT.sub("", _asset(f"{name}.js")))
+    """A module as part of one: without its imports, as what it imports stands above it, and its comments."""
+    text = _asset(f"{name}.js")
+    for left_out in (_COMMENT, _IMPORT, _EXPORT):
+        text = left_out.sub("", text)
+    return text.strip()
 
 
 @cache

@@ -93,7 +93,7 @@ def _shown(use: LinkUse, cut: Cut | None) -> NDArray[np.int64]:
 
 
 def _groups(hulls: tuple[Hull, ...], boxes: tuple[Box, ...], low: Points, scale: float) -> list[list[float]]:
-    """Discs (level, x, y, radius) and boxes (level, x, y, width, height) around groups, the outer ones first."""
+    """Discs (level, x, y, radius) and boxes (level, x, y, width, height) around groups, outer ones first."""
     rounded: list[list[float]] = []
     for hull in hulls:
         x, y = (np.array([hull.x, hull.y]) - low) * scale

@@ -72,7 +72,7 @@ def timeline_chart(
         "hops": plan.hops,
         "left_out": left_out,
         "tints": {"title": "collective" if several else "step", "names": several, "colours": None},
-        "resources": _resources(plan, topology, views[0], number),
+        "resources": _resources(plan, views[0], number),
         "views": [view_chart(f"by {way}", view, number) for way, view in zip(_WAYS, views, strict=True)],
         "path": _path(path, number, most),
         "schedules": [part_chart(part) for part in parts] if transfers <= most else [],
@@ -100,7 +100,7 @@ def _shown(timeline: Timeline) -> tuple[NDArray[np.int64], int]:
     return number, len(used) - len(kept)
 
 
-def _resources(plan: Plan, topology: Topology, lanes: Lanes, number: NDArray[np.int64]) -> dict[str, Any]:
+def _resources(plan: Plan, lanes: Lanes, number: NDArray[np.int64]) -> dict[str, Any]:
     """Of what is held: its name, its link if it is one, and how long a message takes to pass it after."""
     own = np.flatnonzero(number != HIDDEN)
     link = np.where(plan.resources.kind[own] == LINK, plan.resources.which[own], HIDDEN)

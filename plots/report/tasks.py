@@ -67,9 +67,9 @@ def tasks_chart(bars: Bars, names: Sequence[str], sizes: Sequence[int], most: in
     lane = np.array(bars.lane, dtype=np.int64)
     if len(lane) > most:
         cells = cells_for(len(lanes), most)
-        scale = cells / max(bars.time, 1)
-        shape, weight = (len(lanes), cells), np.ones(len(lane))
-        return chart | {"use": use_columns(coverage(lane, bars.begin * scale, bars.end * scale, shape, weight))}
+        begin, end = (moments * (cells / max(bars.time, 1)) for moments in (bars.begin, bars.end))
+        busy = coverage(lane, begin, end, (len(lanes), cells), np.ones(len(lane)))
+        return chart | {"use": use_columns(busy)}
     distinct, which = numbered([label(name, NAMES) for name in names])
     kind = {name: number for number, name in enumerate(bars.kinds)}
     return chart | {

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for result.json, timeline.csv, .png and .svg."
 )
+@click.option("--report", "with_report", is_flag=True, help="Write an HTML page of all into --out, too.")
 @click.option("--force", is_flag=True, help="Overwrite what is in --out.")
 @click.option("--no-verify", is_flag=True, help="Do not prove the schedule on data.")
 @memory_limit
@@ -38,6 +39,7 @@ def run(
     files: tuple[Path, ...],
     as_json_text: bool,
     out: Path | None,
+    with_report: bool,
     force: bool,
     no_verify: bool,
     memory_limit: int | None,
@@ -50,6 +52,8 @@ def run(
     from simulator.scenario.output import check_folder, write_results
     from simulator.scenario.result import as_json
 
+    if with_report and out is None:
+        raise click.UsageError("--report goes with --out, the folder into which it is written")
     if out is not None:
         check_folder(out.resolve(), force=force)
     run = partial(
@@ -59,7 +63,7 @@ def run(
     for result in results:
         warn(result.scenario.source.file, result.warnings)
     if out is not None:
-        write_results(results, out, force=force)
+        write_results(results, out, force=force, report=with_report)
     if as_json_text:
         click.echo(as_json(results), nl=False)
     else:

@@ -109,7 +109,7 @@ def _add_waits(
     waiting: NDArray[np.int64],
     behind: NDArray[np.int64],
 ) -> None:
-    """Add what some hops of a resource, whose hops come in the order of their grants, waited for each group."""
+    """Add what waiting hops of a resource, all of whose hops come as they were granted, waited for."""
     grant, hold = timeline.grant[hops], (timeline.release - timeline.grant)[hops]
     moments = np.stack([timeline.arrival[waiting], timeline.grant[waiting]])
     # the last that was granted before each moment

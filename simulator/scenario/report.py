@@ -16,7 +16,6 @@ from simulator.scenario.run_any import run_any
 from simulator.scenario.step_run import StepResult, work_out_step
 from simulator.scenario.together_result import TogetherResult
 from topologies.clock import to_seconds
-from topologies.text import format_time
 
 if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
@@ -106,8 +105,8 @@ def doubts(folder: Path, result: Reported) -> Iterable[str]:
         file = folder / name
         told = _told_time(file) if file.is_file() else time
         if told != time:
-            was = "no time" if told is None else format_time(told, 17)
-            yield f"{file} tells {was}, but its scenario takes {format_time(time, 17)} when it is run now"
+            was = "no time" if told is None else f"{told} s"
+            yield f"{file} tells {was}, but its scenario takes {time} s when it is run now"
 
 
 def _told_time(file: Path) -> float | None:

@@ -50,7 +50,7 @@ def _one(result: Result) -> Iterator[Fact]:
     yield from _network(result.scenario.network)
     yield Fact("closed form", _seconds(result.analytic))
     yield Fact("bound on latency", format_time(bounds.latency))
-    yield Fact("bound on bandwidth", f"{format_time(bounds.bandwidth)} ({bounds.moved})")
+    yield Fact("bound on bandwidth", f"{format_time(bounds.bandwidth)}: {bounds.moved}")
     yield Fact("bound on reduction", format_time(bounds.reduction))
     yield Fact("best bound", f"{format_time(bounds.best)}, of {bounds.binds}")
     yield Fact("algbw", rate_text(result.algbw))

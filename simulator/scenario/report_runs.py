@@ -63,9 +63,7 @@ def run_of_result(
 
 
 def _part(result: Result) -> Part:
-    return Part(
-        result.scenario.name, result.schedule, result.placement, whole=result.symmetry is None
-    )
+    return Part(result.scenario.name, result.schedule, result.placement, whole=result.symmetry is None)
 
 
 def _parts(result: TogetherResult) -> list[Part]:
@@ -105,10 +103,6 @@ def run_of_step(result: StepResult, notes: Sequence[str] = ()) -> Run:
         warnings=(*notes, *result.warnings),
         stacks=(stage_stacks(report),),
         tables=[sheet_rows(sheet) for sheet in step_sheets(report)],
-        timeline=tasks_chart(
-            step_bars(result), [task.name for task in tasks], [task.size for task in tasks]
-        ),
-        place=place_chart(
-            fabric.topology, step_link_use(report.step, fabric), None, None, report.time
-        ),
+        timeline=tasks_chart(step_bars(result), [task.name for task in tasks], [task.size for task in tasks]),
+        place=place_chart(fabric.topology, step_link_use(report.step, fabric), None, None, report.time),
     )

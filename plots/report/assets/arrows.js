@@ -2,7 +2,8 @@
 import { chunksOf, nodeOf } from "./model.js";
 import { rangesText, svg } from "./words.js";
 
-const MOST_ARROWS = 1500;
+const MOST_ARROWS = 600;
+const MANY_ARROWS = 150;
 const MOST_TOLD = 40;
 const MOST_MOVING = 256;
 
@@ -14,8 +15,10 @@ const MOST_MOVING = 256;
  */
 export function drawArrows(shown, schedule, rows) {
   const { place, above } = shown;
-  const drawn = rows.slice(0, MOST_ARROWS);
+  const each = Math.ceil(rows.length / MOST_ARROWS);
+  const drawn = rows.filter((_, i) => i % each === 0);
   above.replaceChildren();
+  above.classList.toggle("many", drawn.length > MANY_ARROWS);
   shown.moving = [];
   for (const row of drawn) {
     const [from, to] = [schedule.src[row], schedule.dst[row]].map((rank) => nodeOf(schedule, rank));

@@ -11,8 +11,6 @@ import { factsCard, summaryCard } from "./summary.js";
 import { Timeline } from "./timeline.js";
 import { countText, el, tableOf } from "./words.js";
 
-const MOST_TINTS = 12;
-
 /** A control with its name. */
 function labelled(text, control) {
   return el("label", {}, `${text} `, control);
@@ -54,7 +52,7 @@ function finderOf(model, store, timeline) {
 
 function timelineTools(model, store, timeline, finder) {
   const views = model.views.map((view) => view.name);
-  const path = el("input", { type: "checkbox", id: "path", onchange: () => store.set("path", path.checked) });
+  const path = el("input", { type: "checkbox", id: "path", checked: true, onchange: () => store.set("path", path.checked) });
   store.watch("path", (on) => { path.checked = on; });
   const button = (text, name, act) => el("button", { type: "button", "aria-label": name, title: name, onclick: act }, text);
   return el("div", { class: "tools" },
@@ -79,8 +77,9 @@ function tintLegend(model) {
   if (model.spans.share) return el("ul", { class: "legend" }, key(0, "the stronger, the busier"));
   const steps = Math.max(-1, ...model.schedules.map((schedule) => schedule.steps - 1)) + 1;
   const names = tints.names ?? Array.from({ length: steps }, (_, i) => `step ${i}`);
-  const shown = names.slice(0, MOST_TINTS).map((name, i) => key(i, name));
-  if (names.length > MOST_TINTS) shown.push(el("li", {}, `... colours come again every ${tints.colours?.length ?? 6}`));
+  const own = tints.colours?.length ?? 6;
+  const shown = names.slice(0, own).map((name, i) => key(i, name));
+  if (names.length > own) shown.push(el("li", {}, "then the first colour again"));
   shown.push(el("li", {}, el("i", { class: "key queue" }), "queueing"));
   if (model.path) shown.push(el("li", {}, el("i", { class: "key path" }), "critical path"));
   return el("ul", { class: "legend" }, ...shown);
@@ -127,10 +126,22 @@ function placeCard(shown, store) {
     shown.table());
 }
 
+/** Why no steps are shown; empty where there are none. */
+function whyNoSteps(model) {
+  if (model.tasks || !model.raw.timeline.hops) return "";
+  if (!model.schedules.length) return "There are too many transfers to show them step by step.";
+  if (!model.schedules[0].whole) return "Rank 0 was run for all, so that who holds what is known of rank 0 alone.";
+  return "There are too many ranks and chunks to show who holds what after each step.";
+}
+
 function stepsCard(model, shown, finder) {
   const animated = model.schedules.filter((schedule) => schedule.animated && schedule.steps);
   const card = el("section", { class: "card" }, el("h2", {}, "steps: who holds what"));
-  if (!animated.length) return null;
+  if (!animated.length) {
+    const why = whyNoSteps(model);
+    if (why) card.append(el("p", { class: "note" }, why));
+    return why ? { card, redraw: () => {} } : null;
+  }
   let steps = null;
   const body = el("div", {});
   const choose = (number) => {
@@ -154,9 +165,11 @@ function showRun(raw) {
   const shown = raw.place ? new Place(raw.place, model, store) : null;
   if (shown) shown.timeline = timeline;
   const steps = stepsCard(model, shown, finder);
+  const stacks = el("div", {}, ...raw.stacks.map((stack) => stackCard(stack)));
   document.getElementById("run").replaceChildren(summaryCard(raw), timelineCard(model, store, timeline, finder),
-    el("div", { class: "pair" }, ...[shown && placeCard(shown, store), steps && steps.card].filter(Boolean)),
-    el("div", { class: "pair" }, ...raw.stacks.map((stack) => stackCard(stack)), factsCard(raw)),
+    el("div", { class: "pair" },
+      el("div", {}, shown && placeCard(shown, store), steps ? stacks : null),
+      el("div", {}, steps ? steps.card : stacks, factsCard(raw))),
     ...raw.tables.map((table) => tableOf(table)));
   timeline.fit();
   return () => {

@@ -4,7 +4,7 @@ import { Tip } from "./tips.js";
 import { el } from "./words.js";
 
 const MOST_TALL = 440;
-const CELL = 26;
+const CELL = 32;
 const EDGE = 44;
 const HEAD = 18;
 
@@ -100,8 +100,13 @@ export class Matrix {
       }
     }
     const [across, down] = [(chunks * wide) / columns, (nodes * tall) / rows];
-    sum.forEach((held, at) => this.fill(pen, colours, EDGE + (at % columns) * across,
-      HEAD + Math.floor(at / columns) * down, across, down, held / number[at]));
+    // whole pixels, or seams would be seen
+    const [xs, ys] = [across, down].map((size, i) => Array.from({ length: [columns, rows][i] + 1 }, (_, at) => Math.round(at * size)));
+    sum.forEach((held, at) => {
+      const [column, row] = [at % columns, Math.floor(at / columns)];
+      this.fill(pen, colours, EDGE + xs[column], HEAD + ys[row], Math.max(1, xs[column + 1] - xs[column]),
+        Math.max(1, ys[row + 1] - ys[row]), held / number[at]);
+    });
   }
 
   fill(pen, colours, x, y, wide, tall, share) {
@@ -126,7 +131,7 @@ export class Matrix {
       pen.fillText(node < ranks ? `rank ${node}` : `sw ${node - ranks}`, EDGE - 5, HEAD + (node + 0.5) * tall);
     }
     pen.textAlign = "center";
-    const across = Math.ceil(24 / wide);
+    const across = Math.ceil((14 + 6 * `${chunks}`.length) / wide);
     for (let chunk = 0; chunk < chunks; chunk += across) {
       pen.fillText(`${chunk}`, EDGE + (chunk + 0.5) * wide, HEAD / 2);
     }

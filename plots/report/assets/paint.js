@@ -6,6 +6,7 @@ import { timeText } from "./words.js";
 
 const FONT = "11px system-ui, sans-serif";
 const QUEUEING = 3;
+const MANY_TURNS = 60;
 
 /**
  * @param {CanvasRenderingContext2D} pen
@@ -73,6 +74,7 @@ function paintPath(pen, sight) {
   }
   pen.strokeStyle = sight.colours.path;
   pen.lineWidth = 1.8;
+  const turns = [];
   let before = null;
   let until = -Infinity;
   for (let i = low; i < path.count && path.begin[i] <= sight.to; i++) {
@@ -88,11 +90,18 @@ function paintPath(pen, sight) {
     pen.beginPath();
     if (end - x > 5 && path.part[i] !== QUEUEING) pen.rect(x + 0.9, y + 0.4, end - x - 1.8, height - 0.8);
     else line(pen, x, middle, end, middle);
-    if (before !== null && Math.abs(before - middle) > 1) line(pen, x, before, x, middle);
     pen.stroke();
+    if (before !== null && Math.abs(before - middle) > 1) turns.push([x, before, middle]);
     before = middle;
   }
   pen.setLineDash([]);
+  // where they are many they would hide what is below them
+  pen.globalAlpha = turns.length > MANY_TURNS ? 0.35 : 0.9;
+  pen.lineWidth = 0.9;
+  pen.beginPath();
+  for (const [x, y, end] of turns) line(pen, x, y, x, end);
+  pen.stroke();
+  pen.globalAlpha = 1;
 }
 
 function line(pen, x0, y0, x1, y1) {
@@ -155,7 +164,7 @@ function paintNames(pen, sight, shown) {
     if (row.lane >= 0 && (row.height >= 11 || row.lane % Math.ceil(11 / row.height) === 0)) {
       pen.fillStyle = colours.ink;
       pen.textAlign = "right";
-      pen.fillText(view.lanes[row.lane], left - 8, y + row.height / 2, left - GROUP_WIDE - 6);
+      pen.fillText(view.lanes[row.lane], left - 8, Math.max(y + row.height / 2, AXIS + 6), left - GROUP_WIDE - 6);
     }
   }
   pen.restore();

@@ -8,6 +8,7 @@ const SIDE = 480;
 const PAD = 26;
 const MOST_NAMED = 200;
 const SHADES = 5;
+const FINE = 3;
 const MOST_IN_TABLE = 100;
 
 /**
@@ -44,7 +45,7 @@ function nodeSize(place) {
       if (apart > 0.5) least = Math.min(least, apart);
     }
   });
-  return Math.max(1.6, Math.min(14, 0.3 * least));
+  return Math.max(0.6, Math.min(14, 0.3 * least));
 }
 
 /** Name of a link of the chart, as the lanes have it. */
@@ -66,7 +67,7 @@ export class Place {
     this.above = svg("g", { class: "arrows" });
     this.nodes = svg("g", { class: "nodes" });
     this.svg = svg("svg", {
-      viewBox: boxAround(place), tabindex: "0", role: "application", id: "topology", class: "topology",
+      viewBox: boxAround(place), tabindex: "0", role: "application", id: "topology", class: place.size < FINE ? "topology fine" : "topology",
       "aria-label": `topology: ${place.ranks} ranks, ${place.links} links; arrows go from link to link, the busiest first; `
         + "Enter shows a link's lane, Escape lets go",
     }, groupsOf(place), this.links, this.above, this.nodes);

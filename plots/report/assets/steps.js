@@ -43,7 +43,10 @@ export class Steps {
     const state = this.holder.after(step);
     this.matrix.show(state);
     const drawn = this.shown ? drawArrows(this.shown, this.schedule, state.rows) : state.rows.length;
-    if (this.shown) moveChunks(this.shown, 1);
+    if (this.shown) {
+      moveChunks(this.shown, 1);
+      this.shown.svg.classList.toggle("stepping", step > 0);
+    }
     const { held, wanted } = this.holder.complete();
     const reduced = state.rows.filter((row) => this.schedule.mode[row]).length;
     this.text.textContent = step ? `step ${step - 1} done, ${this.schedule.steps - step} to go` : "before the first step";

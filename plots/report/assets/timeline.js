@@ -40,6 +40,7 @@ export class Timeline {
 
   /** Measure the page, and draw anew. */
   resize() {
+    if (!this.frame.clientWidth) return;
     this.colours = pageColours();
     const chosen = this.model.raw.timeline.tints.colours;
     this.tints = chosen ?? this.colours.palette;

@@ -107,7 +107,7 @@ function filled(node, attributes, children) {
  */
 export function tableOf(table, closed = false) {
   const numbers = table.headers.map((_, column) =>
-    table.rows.every((row) => /^[-\d.,]/.test(row[column]) || row[column] === "-"));
+    table.rows.every((row) => /^(-|-?[\d.,]+ ?([a-zA-Z%/]+)?)$/.test(row[column])));
   const cell = (tag, column, text) => el(tag, numbers[column] ? { class: "number" } : {}, text);
   const body = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": table.title },
     el("table", {},
