@@ -31,8 +31,7 @@ def report(
     DIR is a folder that --out has written, a scenario, or library:NAME; its scenario is run again.
     """
     from simulator.scenario.folder import reopen
-    from simulator.scenario.output import write_file
-    from simulator.scenario.report import check_report, doubts, report_page, run_again
+    from simulator.scenario.report import check_report, doubts, run_again, save_report
 
     opened = [(path, reopen(path)) for path in _opened(paths)]
     target = out or _beside(paths)
@@ -44,7 +43,7 @@ def report(
         notes = tuple(doubts(path, result))
         warn(str(path), (*notes, *result.warnings))
         shown.append((result, notes))
-    write_file(target, report_page(shown).encode("utf-8"))
+    save_report(shown, target)
     say_written(target)
 
 

@@ -68,8 +68,24 @@ def report(
             shown.append((result, tuple(doubts(Path(one), result))))
         else:
             shown.append((one, ()))
-    write_file(target, report_page(shown).encode("utf-8"))
+    save_report(shown, target)
     return target
+
+
+def save_report(shown: Sequence[tuple[Reported, Sequence[str]]], path: Path) -> None:
+    """Write the page of some results, each with what there is to say of it beside its own warnings.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    page = report_page(shown).encode("utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}") from None
+    write_file(path, page)
 
 
 def check_report(path: Path, *, force: bool) -> None:

@@ -28,7 +28,9 @@ def executable() -> str | None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make test-browser")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: make test-browser"
+    )
     with playwright.sync_playwright() as runner:
         try:
             opened = runner.chromium.launch(executable_path=executable(), args=list(FLAGS))
@@ -62,7 +64,10 @@ def shown(browser: Browser, results: Callable[[str], Reported], tmp_path: Path) 
     def show(*names: str, **media: str) -> Page:
         path = report([results(name) for name in names], tmp_path / "report.html", force=True)
         page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+        page.on(
+            "console",
+            lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None,
+        )
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
         page.emulate_media(**media)  # type: ignore[arg-type]

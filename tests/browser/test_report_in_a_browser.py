@@ -21,6 +21,7 @@ Shown = Callable[..., "Page"]
 RING = "first-walk/ring-reduce-scatter-8"
 HALVING = "first-walk/halving-hypercube-8"
 TOGETHER = "together/background-on-a-ring"
+COPY = "new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true})"
 AXIS, LANE = 22, 24
 """Pixels above the lanes, and of a lane where there are few."""
 
@@ -40,13 +41,13 @@ def picture(page: Page) -> str:
 def canvas_of(page: Page, selector: str) -> str:
     """Sum of a canvas's pixels (FNV-1a), and its size."""
     script = """(canvas) => {
-        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true});
+        const copy = COPY;
         copy.drawImage(canvas, 0, 0);
         const pixels = copy.getImageData(0, 0, canvas.width, canvas.height).data;
         let sum = 2166136261;
         for (const word of new Uint32Array(pixels.buffer)) sum = Math.imul(sum ^ word, 16777619);
         return `${canvas.width} x ${canvas.height}: ${sum}`;
-    }"""
+    }""".replace("COPY", COPY)
     return str(page.eval_on_selector(selector, script))
 
 
@@ -73,11 +74,12 @@ def marked_rows(page: Page) -> list[int]:
         document.body.append(probe);
         const wanted = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
         probe.remove();
-        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true});
+        const copy = COPY;
         copy.drawImage(canvas, 0, 0);
         const pixels = copy.getImageData(1, 0, 1, canvas.height).data;
-        return [...Array(canvas.height).keys()].filter((y) => wanted.every((part, i) => pixels[4 * y + i] === part));
-    }"""
+        const marked = (y) => wanted.every((part, i) => pixels[4 * y + i] === part);
+        return [...Array(canvas.height).keys()].filter(marked);
+    }""".replace("COPY", COPY)
     picture(page)
     rows = page.eval_on_selector("#timeline", script)
     return sorted({(int(y) - AXIS) // LANE for y in rows})
@@ -87,13 +89,19 @@ def test_it_shows_the_numbers_of_the_result(shown: Shown, results: Callable[[str
     page, result = shown(RING), result_of(results)
     assert page.title() == "Ring ReduceScatter on 8 chips - collsim"
     assert page.inner_text("h1") == result.scenario.name
-    figures = page.eval_on_selector_all(".figures div", "(all) => all.map((one) => one.innerText.split('\\n'))")
+    figures = page.eval_on_selector_all(
+        ".figures div", "(all) => all.map((one) => one.innerText.split('\\n'))"
+    )
     assert ["time", format_time(result.time)] in figures
     assert ["proof", "full"] in figures
     assert page.locator(".topology .rank").count() == 8
     assert page.locator(".topology .links path.link").count() == 16
-    bars = page.eval_on_selector_all(".stack-bar", "(all) => all.map((bar) => bar.getAttribute('aria-label'))")
-    assert bars[0].startswith("critical path: 16.5221 ms; latency 0.0 %, serialization 88.9 %, reduction 11.1 %")
+    bars = page.eval_on_selector_all(
+        ".stack-bar", "(all) => all.map((bar) => bar.getAttribute('aria-label'))"
+    )
+    assert bars[0].startswith(
+        "critical path: 16.5221 ms; latency 0.0 %, serialization 88.9 %, reduction 11.1 %"
+    )
 
 
 def test_pointing_at_a_span_tells_what_the_result_has(
@@ -296,7 +304,9 @@ def test_the_cut_and_the_colours_of_links(shown: Shown) -> None:
     # rank 0 sends 7/8 of M over its three links
     assert page.locator(".link.cut").count() == 3
     assert page.locator(".inside").count() == 1
-    assert "link shade5" in page.eval_on_selector_all(".link", "(all) => all.map((one) => one.className.baseVal)")
+    assert "link shade5" in page.eval_on_selector_all(
+        ".link", "(all) => all.map((one) => one.className.baseVal)"
+    )
     page.select_option(".card:has(#topology) select", "level")
     assert page.locator(".link.level0").count() == 24
 
@@ -350,16 +360,20 @@ def test_everything_is_reached_by_tab_and_has_a_name(shown: Shown) -> None:
         if page.evaluate("document.activeElement === document.body"):
             break
         name = page.evaluate(
-            "(document.activeElement.id || document.activeElement.getAttribute('aria-label')"
-            " || document.activeElement.labels?.[0]?.textContent || document.activeElement.textContent).trim()"
+            "((now) => (now.id || now.ariaLabel || now.labels?.[0]?.textContent || now.textContent).trim())"
+            "(document.activeElement)"
         )
         assert name
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outline != "none", name
         reached.append(name)
-    places = [reached.index(name) for name in ("theme", "path", "find", "timeline", "topology", "play", "step")]
+    places = [
+        reached.index(name) for name in ("theme", "path", "find", "timeline", "topology", "play", "step")
+    ]
     assert places == sorted(places)
-    charts = page.eval_on_selector_all("canvas:not([aria-hidden]), svg", "(all) => all.map((one) => one.ariaLabel)")
+    charts = page.eval_on_selector_all(
+        "canvas:not([aria-hidden]), svg", "(all) => all.map((one) => one.ariaLabel)"
+    )
     assert all(charts)
 
 

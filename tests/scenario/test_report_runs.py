@@ -174,12 +174,12 @@ def test_a_folder_that_tells_another_time_is_doubted(tmp_path: Path) -> None:
 
 def test_several_at_once_and_what_is_in_the_way(tmp_path: Path) -> None:
     results = [result_of(f"first-walk/{name}") for name in ("halving-hypercube-8", "halving-ring-8")]
-    path = report(results, tmp_path / "two.html")
+    path = report(results, tmp_path / "new" / "two.html")
     assert [run["name"] for run in data_of(path.read_text("utf-8"))] == [
         "Recursive halving on a hypercube",
         "Recursive halving on a ring",
     ]
-    with pytest.raises(OutputError, match="two.html exists; --force overwrites it"):
+    with pytest.raises(OutputError, match=r"two\.html exists; --force overwrites it"):
         report(results, path)
     report(results, path, force=True)
     with pytest.raises(OutputError, match="nothing to report"):
