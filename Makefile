@@ -2,14 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 DEMO := scenarios/first-walk/ring-reduce-scatter-8.yaml
 
-.PHONY: help demo test setup lint types tests docs scenarios wheel tables seed1 seed2 docs-output questions bench format clean
+.PHONY: help demo test setup lint types tests test-browser docs scenarios wheel tables seed1 seed2 docs-output questions bench format clean
 
 help:
 	@echo "make demo    run a scenario, print its table, draw its timeline into out/demo"
 	@echo "make test    run every check"
 	@echo "make docs    build the manual: out/docs/index.html"
+	@echo "make test-browser  look at reports in a headless Chromium, which is fetched where there is none"
 	@echo "make scenarios  hold the library against what it expects, and tell of each"
 	@echo "make bench   measure the figures of benchmarks/"
 	@echo "make tables  write today's steps of every algorithm into tests/algorithms/steps.json"
@@ -53,6 +55,12 @@ tests: setup
 docs: setup
 	$(BIN)/python -m sphinx --builder html --jobs 2 --fresh-env --fail-on-warning --keep-going --quiet \
 		--doctree-dir out/doctrees docs out/docs
+
+# a part of the tests, too, where playwright and a Chromium are installed
+test-browser: setup
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(BIN)/python -c 'import shutil, sys; sys.exit(not any(map(shutil.which, sys.argv[1:])))' $(BROWSERS) || $(BIN)/python -m playwright install chromium
+	$(BIN)/python -m pytest tests/browser -rs
 
 # what tests/scenario/test_library.py holds, too, told one by one
 scenarios: setup

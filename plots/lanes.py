@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from plots.style import label
+from plots.palette import label
 from simulator.engine.plan import (
     LINK,
     PROCESSOR,

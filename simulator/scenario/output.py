@@ -36,7 +36,7 @@ class OutputError(CollsimError):
 
 
 def write_results(
-    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False
+    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False, report: bool = False
 ) -> list[Path]:
     """Write each result's files: result.json, timeline.csv, .png and .svg, trace.json.gz, and its scenario.
 
@@ -49,6 +49,8 @@ def write_results(
         New or empty, unless `force`.
     force : bool
         Overwrite what is there.
+    report : bool
+        Write report.html of all of them, too, into the folder itself.
 
     Raises
     ------
@@ -66,6 +68,11 @@ def write_results(
             home.mkdir(exist_ok=True)
             _fill_folder(result, home)
             keep(result.scenario, home, folder / home.relative_to(target))
+        if report:
+            from simulator.scenario.report import report_page
+
+            page = report_page([(result, ()) for result in results])
+            (target / "report.html").write_text(page, encoding="utf-8")
 
     return write_folder(folder, fill, force=force)
 
