@@ -11,19 +11,23 @@ from typing import Final
 from simulator.llm.hardware import Hardware
 from simulator.llm.model import transformer
 from simulator.scenario.choice import Asked
-from simulator.scenario.fields import parameters_of
-from simulator.scenario.kinds import KINDS, PLAN_KEYS, TOGETHER_KEYS
+from simulator.scenario.fields import Parameter, parameters_of
+from simulator.scenario.kinds import KINDS, PLAN_KEYS, SWEEP, TOGETHER_KEYS
 from simulator.scenario.load import scenario_keys
 from simulator.scenario.plan_load import plan_keys
 from simulator.scenario.schema.collective import collective_block
 from simulator.scenario.schema.convert import Definitions, Json
 from simulator.scenario.schema.docstrings import summary
 from simulator.scenario.schema.topology import part_block, topology_block
+from simulator.scenario.sweep.models import SweepPlan
 from simulator.scenario.together_load import together_keys
 from simulator.scenario.together_models import Own
 
 NAME: Final = "collsim.schema.json"
 """Name of the file, in the library and beside what a person writes."""
+
+VARIED: Final = MappingProxyType({SWEEP: Parameter(SweepPlan, required=False)})
+"""What a file of any kind may have; only "collsim sweep" reads it then."""
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -84,13 +88,13 @@ def _has(keys: tuple[str, ...]) -> Json:
 
 
 def _collective(definitions: Definitions) -> Json:
-    block = definitions.block(scenario_keys(None, Asked(None, "catalogue", needs_size=True)))
+    block = definitions.block(scenario_keys(None, Asked(None, "catalogue", needs_size=True)) | VARIED)
     collective = definitions.refer("a-collective", lambda: collective_block(definitions, {}))
     return _file(block, topology=_topology(definitions), collective=collective)
 
 
 def _together(definitions: Definitions) -> Json:
-    block = definitions.block(together_keys(None))
+    block = definitions.block(together_keys(None) | VARIED)
     entry = definitions.refer("an-entry", lambda: collective_block(definitions, parameters_of(Own)))
     several = {"type": "array", "minItems": 1, "items": entry}
     network = _unplaced(definitions)
@@ -98,7 +102,7 @@ def _together(definitions: Definitions) -> Json:
 
 
 def _plan(definitions: Definitions) -> Json:
-    block = definitions.block(plan_keys(None))
+    block = definitions.block(plan_keys(None) | VARIED)
     return _file(
         block,
         topology=_topology(definitions),
