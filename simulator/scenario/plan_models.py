@@ -136,8 +136,10 @@ class PlanScenario:
     name : str
         What people call it; the stem of the file's name where it says nothing.
     model : Model
+        The model, or its preset.
     parallel : Parallel
     batch : Batch
+        What a step works on: sequences, and in which portions.
     source : Source
         Where each of these stands in the file; not compared.
     memory : MemoryPlan

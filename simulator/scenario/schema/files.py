@@ -17,7 +17,6 @@ from simulator.scenario.load import scenario_keys
 from simulator.scenario.plan_load import plan_keys
 from simulator.scenario.schema.collective import collective_block
 from simulator.scenario.schema.convert import Definitions, Json
-from simulator.scenario.schema.docstrings import summary
 from simulator.scenario.schema.topology import part_block, topology_block
 from simulator.scenario.sweep.models import SweepPlan
 from simulator.scenario.together_load import together_keys
@@ -28,6 +27,9 @@ NAME: Final = "collsim.schema.json"
 
 VARIED: Final = MappingProxyType({SWEEP: Parameter(SweepPlan, required=False)})
 """What a file of any kind may have; only "collsim sweep" reads it then."""
+
+PRESET_NAME: Final = "collsim.preset.schema.json"
+"""Name of the file for the library's presets, which are pieces of scenarios."""
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -141,7 +143,7 @@ def _topology(definitions: Definitions) -> Json:
 def _model(definitions: Definitions) -> Json:
     def make() -> Json:
         model = definitions.block(parameters_of(transformer))
-        return part_block(definitions, "model", {"description": "The model, or its preset.", **model})
+        return part_block(definitions, "model", model)
 
     return definitions.refer("model", make)
 
@@ -149,7 +151,7 @@ def _model(definitions: Definitions) -> Json:
 def _hardware(definitions: Definitions) -> Json:
     def make() -> Json:
         hardware = definitions.block(parameters_of(Hardware))
-        return part_block(definitions, "hardware", {"description": summary(Hardware), **hardware})
+        return part_block(definitions, "hardware", hardware)
 
     return definitions.refer("hardware", make)
 

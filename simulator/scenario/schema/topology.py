@@ -62,7 +62,7 @@ def part_block(definitions: Definitions, part: Part, block: Json) -> Json:
         # an editor offers the preset here, too: nothing else says that there are any
         "else": _with_key(block, "preset", named),
     }
-    return {"description": block["description"], "anyOf": [named, spelled_out]}
+    return {"anyOf": [named, spelled_out]}
 
 
 def relaxed(definitions: Definitions, block: Json, preset: Block) -> Json:
