@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 DEMO := scenarios/first-walk/ring-reduce-scatter-8.yaml
 
-.PHONY: help demo test setup lint types tests test-browser docs scenarios wheel tables seed1 seed2 docs-output questions bench format clean
+.PHONY: help demo test setup lint types tests test-browser docs scenarios wheel tables schema seed1 seed2 \
+	docs-output questions bench format clean
 
 help:
 	@echo "make demo    run a scenario, print its table, draw its timeline into out/demo"
@@ -15,6 +16,7 @@ help:
 	@echo "make scenarios  hold the library against what it expects, and tell of each"
 	@echo "make bench   measure the figures of benchmarks/"
 	@echo "make tables  write today's steps of every algorithm into tests/algorithms/steps.json"
+	@echo "make schema  write scenarios/collsim.schema.json, and the line that names it into the library"
 	@echo "make seed1   write docs/explanation/seed1.md: the first seed document beside what collsim computes"
 	@echo "make seed2   write docs/explanation/seed2.md: the second seed document beside what collsim derives"
 	@echo "make docs-output  write into docs what the commands on its pages print today"
@@ -72,6 +74,9 @@ wheel: setup
 tables: setup
 	$(BIN)/collsim algorithms --table --ranks 2..16 --format json > $(VENV)/steps.json
 	mv $(VENV)/steps.json tests/algorithms/steps.json
+
+schema: setup
+	$(BIN)/python -m tests.scenario.schema.test_json_schema
 
 seed1: setup
 	$(BIN)/python -m simulator.seeds.seed1 docs/explanation/seed1.md

@@ -25,6 +25,7 @@ from simulator.commands.llm_serve import serve
 from simulator.commands.llm_step import step
 from simulator.commands.report import report
 from simulator.commands.run import run
+from simulator.commands.schema import schema
 from simulator.commands.shared import FAILED, INTERRUPTED, WRONG
 from simulator.commands.sweep import sweep
 from simulator.commands.topology import topology
@@ -39,7 +40,7 @@ def cli() -> None:
     """Simulate collective communication: exact, proven on data, compared with the bounds."""
 
 
-for command in (run, check, explain, compare, diff, report, sweep, topology, algorithms, llm):
+for command in (run, check, explain, compare, diff, report, sweep, topology, algorithms, llm, schema):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)

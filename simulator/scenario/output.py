@@ -114,6 +114,18 @@ def check_file(path: Path) -> None:
         raise OutputError(f"{path} is a device or a pipe; a file should go there")
 
 
+def check_new(path: Path, *, force: bool) -> None:
+    """Refuse to put a file in the place of another, or of what is none.
+
+    Raises
+    ------
+    OutputError
+    """
+    check_file(path)
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists; --force overwrites it")
+
+
 def check_folder(folder: Path, *, force: bool) -> None:
     """Refuse a folder that holds something, or a path that is no folder.
 
@@ -314,6 +326,4 @@ def check_picture(path: Path, *, force: bool) -> None:
     """
     if path.suffix not in (".png", ".svg"):
         raise OutputError(f"{path} must end in .png or .svg")
-    check_file(path)
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists; --force overwrites it")
+    check_new(path, force=force)
