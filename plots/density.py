@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from plots.frame import Frame
 from plots.lanes import HIDDEN
-from plots.style import colour
+from plots.style import FAINT, colour
 from topologies.clock import FEMTOSECONDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
     from matplotlib.patches import StepPatch
     from numpy.typing import NDArray
 
     from plots.lanes import Lanes
     from simulator.engine.timeline import Timeline
+
+PERCENT: Final = [0, 0.5, 1], ["0 %", "50 %", "100 %"]
+"""Ticks of a scale from nothing to all, and what they are called."""
 
 _MOST_ROWS = 320
 _MOST_BINS = 800
@@ -79,7 +85,7 @@ def density(timeline: Timeline, lanes: Lanes, end: float, bins: int, rows: int =
     busy = np.zeros((count, bins))
     resources = np.zeros(count, dtype=np.int64)
     start, stop = (column * (bins / end) for column in (timeline.grant, timeline.release))
-    part = _part_used(timeline)
+    part = part_used(timeline)
     for lane in lanes.lane:
         shown = lane != HIDDEN
         of_resource = np.where(shown, row[lane], HIDDEN)
@@ -90,7 +96,7 @@ def density(timeline: Timeline, lanes: Lanes, end: float, bins: int, rows: int =
     return Density(np.clip(busy / resources[:, None], 0.0, 1.0), resources, row, first)
 
 
-def _part_used(timeline: Timeline) -> NDArray[np.float64]:
+def part_used(timeline: Timeline) -> NDArray[np.float64]:
     """Part of its resource that each hop uses: all of it, or of one that is shared the flow's mean rate."""
     plan = timeline.plan
     part = np.ones(plan.hops)
@@ -169,3 +175,33 @@ def draw_curves(axes: Axes, picture: Density, lanes: Lanes, end: float) -> tuple
         curves.append(axes.stairs(values, edges, color=colour(i), lw=1.1, label=lanes.groups[i]))
         axes.stairs(values, edges, color=colour(i), fill=True, alpha=0.12, lw=0, label=f"_{lanes.groups[i]}")
     return tuple(curves)
+
+
+def some_lanes(lanes: Lanes, most: int) -> list[int]:
+    """Lanes that are named: about so many, evenly within their groups."""
+    some: list[int] = []
+    for first, stop in pairwise([*lanes.starts().tolist(), len(lanes)]):
+        count = max(1, round(most * (stop - first) / len(lanes)))
+        step = -(-(stop - first) // count)
+        # the last would run into the first of the next group
+        some += range(first, max(first + 1, stop - step // 2), step)
+    return some
+
+
+def draw_scale(figure: Figure, page: Frame, image: AxesImage) -> None:
+    """Draw the colours of an image at the foot."""
+    axes = page.scale(figure, "busy", 2.4)
+    bar = figure.colorbar(image, cax=axes, orientation="horizontal")
+    bar.set_ticks(PERCENT[0], labels=PERCENT[1], fontsize=7.5)
+    bar.outline.set_linewidth(0.4)
+    axes.tick_params(length=2, pad=2)
+
+
+def nothing(title: str, facts: str) -> Figure:
+    """Figure of an empty timeline."""
+    page = Frame(0.3, 0.3, 0.55, 0.1, 0.6, 0.0, 0.0, ())
+    figure = page.figure(title, facts)
+    axes = page.axes(figure, page.bottom, page.body)
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, "nothing moves", ha="center", va="center", fontsize=12, color=FAINT)
+    return figure

@@ -9,12 +9,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from simulator.scenario.folder import keep
 from simulator.scenario.result import HEADER, as_json, timeline_rows
 from simulator.scenario.run import Result
-from topologies.clock import to_seconds
+from simulator.scenario.run_pictures import timeline_picture
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
     from simulator.scenario.together_result import TogetherResult
     from topologies.topology import Topology
-
-
-MOST_MARKERS: Final = 6
-"""Collectives of which a picture marks when they have finished."""
 
 
 class OutputError(CollsimError):
@@ -155,48 +151,6 @@ def save_figures(figures: Mapping[str, Figure], folder: Path) -> None:
     for name, figure in figures.items():
         for form in ("png", "svg"):
             save(figure, folder / f"{name}.{form}")
-
-
-def timeline_picture(result: Result | TogetherResult) -> Figure:
-    """The timeline of a result with its critical path."""
-    return _timeline_figure(result) if isinstance(result, Result) else _together_figure(result)
-
-
-def _timeline_figure(result: Result) -> Figure:
-    from plots.timeline import Marker, timeline_figure
-
-    bounds = {
-        "closed form": result.analytic,
-        "latency bound": result.bounds.latency,
-        "bandwidth bound": result.bounds.bandwidth,
-        "reduction bound": result.bounds.reduction,
-    }
-    markers = [Marker(label, seconds) for label, seconds in bounds.items() if seconds]
-    title = result.scenario.name + ("" if result.symmetry is None else ": rank 0, which stands for all")
-    return timeline_figure(
-        result.timeline,
-        result.schedule,
-        result.topology,
-        title=title,
-        markers=markers,
-        path=result.critical_path,
-    )
-
-
-def _together_figure(result: TogetherResult) -> Figure:
-    from plots.timeline import Marker, together_figure
-
-    ends = [Marker(member.name, to_seconds(member.finish)) for member in result.members]
-    return together_figure(
-        result.timeline,
-        result.together,
-        result.topology,
-        title=result.scenario.name,
-        names=result.names,
-        # more would hide what they mark
-        markers=ends if len(ends) <= MOST_MARKERS else (),
-        path=result.critical_path,
-    )
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None], *, force: bool = False) -> list[Path]:

@@ -354,7 +354,7 @@ def test_links_are_counted_where_numpy_gives_a_column(monkeypatch: pytest.Monkey
 
 def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
     figure = topology_figure(ring(3, 64e9))
-    with pytest.raises(CollsimError, match=r"\.svg or \.png"):
+    with pytest.raises(CollsimError, match=r"\.svg, \.png or \.pdf"):
         save(figure, tmp_path / "ring.bmp")
     with pytest.raises(FileNotFoundError):
         save(figure, tmp_path / "missing" / "ring.png")
