@@ -90,10 +90,10 @@ class Frame:
         bottom = _SCALE_BOTTOM / self.height
         return figure.add_axes((left, bottom, wide / WIDTH, _SCALE_TALL / self.height))
 
-    def legend(self, figure: Figure, handles: Sequence[Artist]) -> None:
-        """Explain at the foot, on the right, what is drawn; in two rows where one would meet the scale."""
+    def legend(self, figure: Figure, handles: Sequence[Artist], *, scale: bool = True) -> None:
+        """Explain at the foot, on the right, what is drawn; in two rows where one would meet a scale."""
         wide = sum(_SAMPLE + text_width([str(handle.get_label())]) for handle in handles)
-        rows = 1 if wide <= WIDTH - self.right - _LEGEND_LEFT else 2
+        rows = 1 if wide <= WIDTH - self.right - (_LEGEND_LEFT if scale else _MARGIN) else 2
         figure.legend(
             handles=handles,
             loc="lower right",

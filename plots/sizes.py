@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from matplotlib.lines import Line2D
 
-from plots.style import CHARACTER, COLOURS, FAINT, INK, LONG, colour, label, look, new_figure
+from plots.curves import Look, formula_look, look_of, name_curves
+from plots.style import CHARACTER, FAINT, INK, LONG, label, look, new_figure
 from topologies.text import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -22,19 +22,26 @@ NAMED: Final = 10
 
 _WIDTH, _HEIGHT = 10.0, 6.0
 _LEFT, _RIGHT, _TOP, _BOTTOM, _STRIP = 0.09, 0.22, 0.12, 0.17, 0.03
-_ROW, _SAMPLE = 0.032, 0.024
 _GREY, _FLOOR = "#c4c4c4", "#ececec"
-_DASHES = ("-", (0, (5, 2)))
 _BETWEEN: Final = 16
 """Points of the floor between neighbouring sizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Seconds at every size; None where there is none."""
+    """Seconds at every size; None where there is none.
+
+    Attributes
+    ----------
+    name : str
+    seconds : sequence of float or None
+    formula : bool
+        Whether they are worked out, not simulated: a bound, or a closed form.
+    """
 
     name: str
     seconds: Sequence[float | None]
+    formula: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +103,32 @@ def sizes_figure(
         axes = figure.add_axes(place)
         figure.text(0.012, 0.975, label(title, LONG), va="top", fontsize=12, color=INK)
         figure.text(0.012, 0.93, label(subtitle, LONG), va="top", fontsize=9, color=FAINT)
-        tints = _tints(curves, leaders)
+        looks = _looks(curves, leaders)
         _floor(axes, sizes, floor)
         bounds = [None if known is None else known.best for known in floor]
-        _curves(axes, sizes, curves, tints)
+        _curves(axes, sizes, curves, looks)
         drawn = _scales(axes, sizes, curves, bounds, leaders)
         if drawn:
             _crossings(axes, leaders)
-            _names(axes, figure, sizes, curves, tints)
-            foot = figure.add_axes((_LEFT, _BOTTOM - 0.075, place[2], _STRIP), sharex=axes)
-            _strip(foot, leaders, tints)
+            _name(axes, figure, sizes, curves, looks)
+            if leaders:
+                foot = figure.add_axes((_LEFT, _BOTTOM - 0.075, place[2], _STRIP), sharex=axes)
+                _strip(foot, leaders, looks)
         return figure
 
 
-def _tints(curves: Sequence[Curve], leaders: Sequence[Leader]) -> dict[str, int]:
-    """Numbers of the colours of the lines that have one."""
+def _looks(curves: Sequence[Curve], leaders: Sequence[Leader]) -> dict[str, Look]:
+    """Looks of the lines that have a name."""
     winning = dict.fromkeys(leader.name for leader in leaders)
     never = float("inf")
-    last = sorted(curves, key=lambda curve: never if curve.seconds[-1] is None else curve.seconds[-1])
+    simulated = [curve for curve in curves if not curve.formula]
+    last = sorted(simulated, key=lambda curve: never if curve.seconds[-1] is None else curve.seconds[-1])
     named = dict.fromkeys((*winning, *(curve.name for curve in last)))
-    return {name: i for i, name in enumerate(list(named)[:NAMED])}
+    formulas = [curve.name for curve in curves if curve.formula]
+    return {
+        **{name: look_of(i) for i, name in enumerate(list(named)[:NAMED])},
+        **{name: formula_look(i) for i, name in enumerate(formulas)},
+    }
 
 
 def _points(sizes: Sequence[int], seconds: Sequence[float | None]) -> tuple[list[int], list[float]]:
@@ -149,26 +162,22 @@ def _floor_between(low: tuple[int, Floor], high: tuple[int, Floor]) -> Iterator[
     yield from zip(x.tolist(), y.tolist(), strict=True)
 
 
-def _curves(axes: Axes, sizes: Sequence[int], curves: Sequence[Curve], tints: dict[str, int]) -> None:
+def _curves(axes: Axes, sizes: Sequence[int], curves: Sequence[Curve], looks: dict[str, Look]) -> None:
+    order = list(looks)
     for curve in curves:
         x, y = _points(sizes, curve.seconds)
-        tint = tints.get(curve.name)
+        own = looks.get(curve.name)
         axes.plot(
             x,
             y,
-            color=_GREY if tint is None else colour(tint),
-            ls="-" if tint is None else _dashes(tint),
-            lw=0.7 if tint is None else 1.5,
-            marker=".",
-            ms=3 if tint is None else 5,
-            zorder=1 if tint is None else 3 - tint / NAMED,
+            color=_GREY if own is None else own.tint,
+            ls="-" if own is None else own.dash,
+            lw=0.7 if own is None else 1.1 if curve.formula else 1.5,
+            marker="" if curve.formula else ".",
+            ms=3 if own is None else 5,
+            zorder=1 if own is None else 3 - order.index(curve.name) / NAMED / 2,
             label=label(curve.name),
         )
-
-
-def _dashes(tint: int) -> Any:
-    """How a line is broken, so that two of one colour are told apart."""
-    return _DASHES[tint // COLOURS]
 
 
 def _scales(
@@ -181,7 +190,8 @@ def _scales(
     """Logarithmic axes around what is drawn; whether anything is."""
     from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
-    points = [_points(sizes, curve.seconds) for curve in curves]
+    # what is worked out may lie far below
+    points = [_points(sizes, curve.seconds) for curve in curves if not curve.formula]
     times = [time for _, y in points for time in y]
     axes.spines[["top", "right"]].set_visible(False)
     if not times:
@@ -229,55 +239,27 @@ def _crossings(axes: Axes, leaders: Sequence[Leader]) -> None:
         axes.axvline(leader.since, color=FAINT, lw=0.6, ls=":", zorder=0.8)
 
 
-def _names(
-    axes: Axes, figure: Figure, sizes: Sequence[int], curves: Sequence[Curve], tints: dict[str, int]
+def _name(
+    axes: Axes, figure: Figure, sizes: Sequence[int], curves: Sequence[Curve], looks: dict[str, Look]
 ) -> None:
-    """Names at the right, in the order in which the lines end, apart from each other."""
-    heights: dict[str, float] = {}
-    for curve in curves:
-        _, y = _points(sizes, curve.seconds)
-        if curve.name in tints and y:
-            end = axes.transAxes.inverted().transform(axes.transData.transform((1, y[-1])))[1]
-            heights[curve.name] = _BOTTOM + float(end) * (1 - _TOP - _BOTTOM)
-    beside = 1 - _RIGHT + 0.012
-    named = beside + 1.3 * _SAMPLE
-    ranked = sorted(heights, key=lambda name: (heights[name], tints[name]))
-    for name, at in zip(ranked, _apart([heights[name] for name in ranked]), strict=True):
-        tint, dashes = colour(tints[name]), _dashes(tints[name])
-        ends = [beside, beside + _SAMPLE], [at, at]
-        figure.add_artist(Line2D(*ends, color=tint, ls=dashes, lw=1.5, transform=figure.transFigure))
-        figure.text(named, at, label(name), color=tint, fontsize=8, va="center")
-    if len(curves) > len(tints):
-        figure.text(beside, 0.02, f"grey: {len(curves) - len(tints)} more", color=FAINT, fontsize=8)
+    """Name the lines at the right, and say what else there is."""
+    last = {curve.name: _points(sizes, curve.seconds)[1] for curve in curves if curve.name in looks}
+    beside = name_curves(figure, axes, {name: y[-1] for name, y in last.items() if y}, looks)
+    if len(curves) > len(looks):
+        figure.text(beside, 0.02, f"grey: {len(curves) - len(looks)} more", color=FAINT, fontsize=8)
     figure.text(
         _LEFT, 0.02, "shaded: faster than any algorithm can be; dots: sizes that ran", color=FAINT, fontsize=8
     )
 
 
-def _apart(heights: Sequence[float]) -> list[float]:
-    """Rising heights, moved a row from each other, and none above the axes.
-
-    >>> [round(height, 3) for height in _apart([0.2, 0.21, 0.88, 0.88])]
-    [0.2, 0.232, 0.848, 0.88]
-    """
-    placed: list[float] = []
-    for height in heights:
-        placed.append(max(height, placed[-1] + _ROW) if placed else height)
-    highest = 1 - _TOP
-    for i in range(len(placed) - 1, -1, -1):
-        placed[i] = highest = min(placed[i], highest)
-        highest -= _ROW
-    return placed
-
-
-def _strip(axes: Axes, leaders: Sequence[Leader], tints: dict[str, int]) -> None:
+def _strip(axes: Axes, leaders: Sequence[Leader], looks: dict[str, Look]) -> None:
     """The fastest from size to size, in its colour, along the foot."""
     axes.set_axis_off()
     axes.set_ylim(0, 1)
     low, high = axes.get_xlim()
     ends = [min(max(leader.since, low), high) for leader in leaders[1:]]
     for leader, left, right in zip(leaders, [low, *ends], [*ends, high], strict=True):
-        axes.axvspan(left, right, color=colour(tints[leader.name]), lw=0)
+        axes.axvspan(left, right, color=looks[leader.name].tint, lw=0)
         start, stop = (_across(axes, size) for size in (left, right))
         name = label(leader.name)
         if (stop - start) * _WIDTH * (1 - _LEFT - _RIGHT) > CHARACTER * len(name):

@@ -144,7 +144,7 @@ def step_figure(bars: Bars, *, title: str) -> Figure:
         lines_of.draw_labels(axes, page.lines, page.unit[1], page.body)
         _name_stages(axes, bars, page)
         keys = [Patch(color=_COLOURS[kind], label=_WORDS.get(kind, kind)) for kind in bars.kinds]
-        page.legend(figure, keys)
+        page.legend(figure, keys, scale=False)
         return figure
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,14 +28,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.schedule import Schedule
+    from plots.views import View
     from simulator.engine.critical_path import CriticalPath
     from simulator.engine.timeline import Timeline
     from simulator.engine.together import Together
     from topologies.topology import Topology
 
 __all__ = ["Marker", "timeline_figure", "together_figure"]
-
-View = Literal["auto", "links", "ranks", "levels"]
 
 _MOST_LANES = 120
 _MOST_BARS = 5_000

@@ -9,8 +9,9 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from simulator.scenario.errors import one_of
 from simulator.scenario.folder import keep
 from simulator.scenario.result import HEADER, as_json, timeline_rows
 from simulator.scenario.run import Result
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
     from simulator.scenario.together_result import TogetherResult
     from topologies.topology import Topology
+
+
+FORMS: Final = ("png", "svg", "pdf")
+"""Forms of a picture's file."""
 
 
 class OutputError(CollsimError):
@@ -207,25 +212,44 @@ def _remove_empty(made: Sequence[Path]) -> None:
 
 
 def write_topology_picture(topology: Topology, path: Path, *, force: bool = False) -> None:
-    """Draw a topology into a PNG or SVG file.
+    """Draw a topology into a PNG, SVG or PDF file.
 
     Raises
     ------
     OutputError
         If the file exists and `force` is not given, or it cannot be written.
     """
-    from plots.style import save
     from plots.topology import topology_figure
 
     check_picture(path, force=force)
+    write_picture(topology_figure(topology), path, force=force)
+
+
+def write_picture(drawn: Figure | Sequence[Figure], path: Path, *, force: bool = False) -> None:
+    """Write a figure into a PNG, SVG or PDF file, or several as an animated GIF.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and `force` is not given, or it cannot be written.
+    """
+    animated = isinstance(drawn, Sequence)
+    check_picture(path, force=force, animated=animated)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        save(topology_figure(topology), path)
+        if isinstance(drawn, Sequence):
+            from plots.animation import save_animation
+
+            save_animation(drawn, path)
+        else:
+            from plots.style import save
+
+            save(drawn, path)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
-def check_picture(path: Path, *, force: bool) -> None:
+def check_picture(path: Path, *, force: bool, animated: bool = False) -> None:
     """Refuse a picture's path that is no picture's, or in use.
 
     Raises
@@ -233,8 +257,9 @@ def check_picture(path: Path, *, force: bool) -> None:
     OutputError
         With what is in the way.
     """
-    if path.suffix not in (".png", ".svg"):
-        raise OutputError(f"{path} must end in .png or .svg")
+    suffixes = (".gif",) if animated else tuple(f".{form}" for form in FORMS)
+    if path.suffix not in suffixes:
+        raise OutputError(f"{path} must end in {one_of(suffixes)}")
     check_file(path)
     if path.exists() and not force:
         raise OutputError(f"{path} exists; --force overwrites it")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from simulator.engine.critical_path import parts_by_level
 from simulator.scenario.run import Result, build_topology
 from topologies.clock import to_seconds
 from topologies.text import format_bytes
@@ -16,12 +19,13 @@ if TYPE_CHECKING:
     from algorithms.cuts import Cut
     from plots.heat import Heat
     from plots.markers import Marker
-    from plots.timeline import View
+    from plots.moves import Moves
+    from plots.storyboard import Story
+    from plots.views import Colour, View
     from simulator.engine.analysis import LinkUse
+    from simulator.scenario.symmetric import Symmetry
     from simulator.scenario.together_result import TogetherResult
     from topologies.topology import Topology
-
-Colour = Literal["bytes", "busy"]
 
 MOST_MARKERS: Final = 6
 """Collectives of which a picture marks when they have finished."""
@@ -83,6 +87,29 @@ def cut_picture(result: Result | TogetherResult, cut: Cut | None) -> Figure:
     return topology_figure(result.topology, cut, notes=_stands(result))
 
 
+def _story(result: Result, steps: Sequence[int] | None) -> Story:
+    """What a storyboard tells of a result; where rank 0 stands for all, of all."""
+    from plots.moves import moves_of, some_steps
+    from plots.storyboard import Story, story_of
+
+    schedule = result.schedule
+    if result.symmetry is None:
+        return story_of(schedule, result.topology, result.placement, steps)
+    shown = some_steps(schedule.steps) if steps is None else steps
+    moves = [_of_all(one, result.symmetry) for one in moves_of(schedule, shown, named=False)]
+    return Story(schedule.ranks, schedule.steps, schedule.ranks * len(schedule), moves)
+
+
+def _of_all(moves: Moves, symmetry: Symmetry) -> Moves:
+    """Everybody's transfers of a step, from rank 0's."""
+    ranks, count = symmetry.one.ranks, len(moves)
+    src = np.repeat(np.arange(ranks), count)
+    dst = symmetry.one.group.add(np.tile(moves.dst, ranks), src)
+    return replace(
+        moves, src=src, dst=dst, reduces=np.tile(moves.reduces, ranks), bytes=np.tile(moves.bytes, ranks)
+    )
+
+
 def _title(result: Result | TogetherResult) -> str:
     alone = isinstance(result, Result) and result.symmetry is not None
     return result.scenario.name + (STANDS if alone else "")
@@ -141,3 +168,45 @@ def _heat(result: Result | TogetherResult, use: LinkUse, colour: Colour) -> Heat
 
 def _percent(part: float) -> str:
     return f"{100 * part:.3g} %"
+
+
+def storyboard_picture(result: Result) -> Figure:
+    """How the chunks move, step by step."""
+    from plots.storyboard import storyboard_figure
+
+    return storyboard_figure(_story(result, None), title=_title(result))
+
+
+def storyboard_film(result: Result) -> tuple[Figure, ...]:
+    """The storyboard, a figure a step; of very many steps some."""
+    from plots.storyboard import frame_steps, storyboard_frames
+
+    story = _story(result, frame_steps(result.schedule.steps))
+    return storyboard_frames(story, title=_title(result))
+
+
+def levels_picture(result: Result | TogetherResult) -> Figure:
+    """What the links of each level carried, and for how long they were busy."""
+    from plots.levels import levels_figure
+
+    copies, markers = 1, []
+    if isinstance(result, Result):
+        copies = 1 if result.symmetry is None else result.symmetry.one.ranks
+        markers = _markers(result)
+    return levels_figure(
+        result.topology,
+        result.link_use,
+        result.timeline.time,
+        title=_title(result),
+        markers=markers,
+        copies=copies,
+    )
+
+
+def attribution_picture(result: Result | TogetherResult) -> Figure:
+    """What the time on the critical path was."""
+    from plots.attribution import attribution_figure
+
+    path = result.critical_path
+    parts = parts_by_level(path, result.timeline, result.topology)
+    return attribution_figure(path, parts, title=_title(result))
