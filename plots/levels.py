@@ -100,8 +100,8 @@ def levels_figure(
         for values, aside, strong in ((most, -0.17, True), (means, 0.17, False)):
             _bars(panels[1], values, 0.3, aside, strong=strong)
             _end(panels[1], [f"{value / whole:.0%}" for value in values], values, aside)
-        _frame(panels[1], [""] * rows, whole, "busy", lambda value: format_time(value, 3))
-        _mark(figure, panels[1], markers, whole, height)
+        _frame(panels[1], [""] * rows, to_seconds(time), "busy", lambda value: format_time(value, 3))
+        _mark(figure, panels[1], markers, to_seconds(time), height)
         return figure
 
 

@@ -37,8 +37,11 @@ _MOST_HEADS: Final = 64
 _MOST_NAMED: Final = 16
 """Transfers of a step, and ranks, up to which chunks are named."""
 
-_MOST_CELLS: Final = 16
-"""Chunks, and ranks, up to which a rank's are drawn one by one."""
+_MOST_CELLS: Final = 128
+"""Chunks of all ranks together up to which they are drawn one by one."""
+
+_MOST_CHUNKS: Final = 16
+"""Chunks of a rank up to which they are."""
 
 _NAME: Final = 9
 """Characters of the names of an arrow's chunks."""
@@ -126,7 +129,8 @@ def _draw_lines(axes: Axes, points: Points, moves: Moves) -> None:
 
 def has_cells(ranks: int, state: Held) -> bool:
     """Whether there is room to draw every chunk of every rank."""
-    return state.share.shape[1] <= _MOST_CELLS and ranks <= _MOST_CELLS
+    chunks = state.share.shape[1]
+    return chunks <= _MOST_CHUNKS and ranks * chunks <= _MOST_CELLS
 
 
 def _draw_cells(axes: Axes, points: Points, share: NDArray[np.float64], size: float) -> None:

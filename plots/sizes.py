@@ -196,7 +196,8 @@ def _scales(
     axes.spines[["top", "right"]].set_visible(False)
     if not times:
         axes.set_axis_off()
-        axes.text(0.5, 0.5, "all of it takes no time, or no size", ha="center", color=FAINT)
+        what = "all of it takes no time, or no size"
+        axes.text(0.5, 0.5, what, transform=axes.transAxes, ha="center", color=FAINT)
         return False
     shown = [size for x, _ in points for size in x]
     axes.set_xscale("log", base=2)

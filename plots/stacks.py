@@ -120,7 +120,7 @@ def stacks_figure(stacks: Stacks, *, title: str, subtitle: str, most: float = 0.
 
 
 def _axis(axes: Axes, stacks: Stacks, longest: float) -> None:
-    ticks = [longest * part / 4 for part in range(5)]
+    ticks = [longest * part / 4 for part in range(5)] if stacks.size.any() else [0.0]
     axes.set_xticks(ticks, [stacks.text(tick) for tick in ticks], fontsize=8)
     axes.set_xlabel(stacks.axis, fontsize=8.5)
     axes.set_axisbelow(True)

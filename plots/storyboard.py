@@ -36,6 +36,7 @@ _WIDTH: Final = 10.0
 _TOP: Final = 0.62
 _FOOT: Final = 0.42
 _HEAD: Final = 0.22
+_SIDE: Final = 4.2
 _FRAME: Final = (5.6, 5.2)
 _CLOSE: Final = 16
 """Ranks from which on a graph needs more room."""
@@ -143,7 +144,7 @@ def storyboard_figure(story: Story, *, title: str) -> Figure:
         steps: list[Moves | None] = [*([] if story.points is None else [None]), *story.moves]
         columns = _columns(len(steps), wide=story.points is not None and story.ranks > _CLOSE)
         rows = -(-len(steps) // columns)
-        side = (_WIDTH - 0.2) / columns
+        side = min((_WIDTH - 0.2) / columns, _SIDE)
         height = _TOP + rows * side + _FOOT
         figure = new_figure(_WIDTH, height)
         figure.text(0.012, 1 - 0.1 / height, label(title, LONG), va="top", fontsize=12, color=INK)
