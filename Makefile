@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := scenarios/first-walk/ring-reduce-scatter-8.yaml
 
-.PHONY: help demo test setup lint types tests scenarios wheel tables seed1 seed2 questions bench format clean
+.PHONY: help demo test setup lint types tests scenarios wheel tables seed1 seed2 questions pictures baseline bench \
+	format clean
 
 help:
 	@echo "make demo    run a scenario, print its table, draw its timeline into out/demo"
@@ -15,6 +16,8 @@ help:
 	@echo "make seed1   write docs/seed1.md: the first seed document beside what collsim computes"
 	@echo "make seed2   write docs/seed2.md: the second seed document beside what collsim derives"
 	@echo "make questions  write into docs/questions what its commands print today"
+	@echo "make pictures  draw the pictures of docs/pictures.md by the commands that it shows"
+	@echo "make baseline  draw the pictures that tests compare with; look at them before they are kept"
 	@echo "make format  lay the code out"
 
 demo: $(VENV)/.run
@@ -67,6 +70,14 @@ seed2: setup
 
 questions: setup
 	$(BIN)/python -m tests.cli.test_questions
+
+# each command of the page, as it stands there
+pictures: setup
+	sed -n 's/^$$ collsim \(plot .*\)/\1/p' docs/pictures.md | while read -r words; do \
+		$(BIN)/python -m simulator $$words --force || exit 1; done
+
+baseline: setup
+	$(BIN)/python -m pytest tests/plots/test_baseline.py --mpl-generate-path=tests/plots/baseline
 
 bench: setup
 	$(BIN)/python benchmarks/run.py

@@ -154,7 +154,7 @@ def test_the_same_bytes_in_another_process(tmp_path: Path) -> None:
     )
     figure = timeline_figure(*ring_eight(), title="Ring", markers=[Marker("bound", 1e-5)])
     here = []
-    for name in ("here.png", "here.svg"):
+    for name in ("here.png", "here.svg", "here.pdf"):
         save(figure, tmp_path / name)
         here.append(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
     assert done.stdout.split() == here
@@ -174,7 +174,7 @@ schedule, topology = build("ring", "reduce_scatter", 8, 2**20), ring(8, bandwidt
 timeline = run_simpy(lower(schedule, topology, Network(), Reduction(512e9)))
 figure = timeline_figure(timeline, schedule, topology, title="Ring", markers=[Marker("bound", 1e-5)])
 with tempfile.TemporaryDirectory() as folder:
-    for suffix in ("png", "svg"):
+    for suffix in ("png", "svg", "pdf"):
         path = pathlib.Path(folder) / f"a.{suffix}"
         save(figure, path)
         print(hashlib.sha256(path.read_bytes()).hexdigest())
