@@ -73,7 +73,7 @@ questions: setup
 
 # each command of the page, as it stands there
 pictures: setup
-	sed -n 's/^$$ collsim \(plot .*\)/\1/p' docs/pictures.md | while read -r words; do \
+	sed -n 's,^$$ collsim \(plot .* --out docs/.*\),\1,p' docs/pictures.md | while read -r words; do \
 		$(BIN)/python -m simulator $$words --force || exit 1; done
 
 baseline: setup

@@ -68,7 +68,7 @@ def draw_waiting(
     at = float(edges[int(counts.argmax())])
     right = at > 0.5 * edges[-1]
     axes.annotate(
-        f"{most:,.3g} wait",
+        f"{most:,.0f} wait" if most >= 1 else f"{most:.1g} wait",
         (at, (foot + head) / 2),
         (-3 if right else 3, 0),
         textcoords="offset points",

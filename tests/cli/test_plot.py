@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator.scenario.library import library_names
 from simulator.scenario.pictures import PICTURES
 from tests.cli.test_commands import collsim, write
 
@@ -87,3 +88,16 @@ def test_the_help_names_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert collsim("plot", "--help") == 0
     told = capsys.readouterr().out.partition("Kinds:")[2]
     assert [line.split()[0] for line in told.splitlines() if line[2:3].strip()] == list(PICTURES)
+
+
+def test_the_page_has_a_picture_of_every_kind_and_the_command_that_draws_it() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "pictures.md").read_text(encoding="utf-8")
+    drawn = {}
+    for words in (line.split() for line in page.splitlines() if line.startswith("$ collsim plot library:")):
+        drawn[words[words.index("--out") + 1]] = words[4]
+        assert words[3].removeprefix("library:") in library_names()
+    assert set(drawn.values()) == set(PICTURES)
+    for path in drawn:
+        assert f"]({path.removeprefix('docs/')})" in page
+        assert (docs.parent / path).is_file()
