@@ -4,19 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := scenarios/first-walk/ring-reduce-scatter-8.yaml
 
-.PHONY: help demo test setup lint types tests scenarios wheel tables seed1 seed2 questions pictures baseline bench \
-	format clean
+.PHONY: help demo test setup lint types tests docs scenarios wheel tables seed1 seed2 docs-output questions pictures \
+	baseline bench format clean
 
 help:
 	@echo "make demo    run a scenario, print its table, draw its timeline into out/demo"
 	@echo "make test    run every check"
+	@echo "make docs    build the manual: out/docs/index.html"
 	@echo "make scenarios  hold the library against what it expects, and tell of each"
 	@echo "make bench   measure the figures of benchmarks/"
 	@echo "make tables  write today's steps of every algorithm into tests/algorithms/steps.json"
-	@echo "make seed1   write docs/seed1.md: the first seed document beside what collsim computes"
-	@echo "make seed2   write docs/seed2.md: the second seed document beside what collsim derives"
-	@echo "make questions  write into docs/questions what its commands print today"
-	@echo "make pictures  draw the pictures of docs/pictures.md by the commands that it shows"
+	@echo "make seed1   write docs/explanation/seed1.md: the first seed document beside what collsim computes"
+	@echo "make seed2   write docs/explanation/seed2.md: the second seed document beside what collsim derives"
+	@echo "make docs-output  write into docs what the commands on its pages print today"
+	@echo "make pictures  draw the pictures of docs/reference/pictures.md by the commands that it shows"
 	@echo "make baseline  draw the pictures that tests compare with; look at them before they are kept"
 	@echo "make format  lay the code out"
 
@@ -24,7 +25,7 @@ demo: $(VENV)/.run
 	$(BIN)/collsim run $(DEMO) --out out/demo --force
 	@echo "the timeline: out/demo/timeline.png"
 
-test: lint types tests wheel
+test: lint types tests docs wheel
 
 setup: $(VENV)/.dev
 
@@ -51,6 +52,11 @@ types: setup
 tests: setup
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
+# every page anew: what is generated depends on the code, which Sphinx does not see
+docs: setup
+	$(BIN)/python -m sphinx --builder html --jobs 2 --fresh-env --fail-on-warning --keep-going --quiet \
+		--doctree-dir out/doctrees docs out/docs
+
 # what tests/scenario/test_library.py holds, too, told one by one
 scenarios: setup
 	$(BIN)/collsim check scenarios
@@ -63,17 +69,17 @@ tables: setup
 	mv $(VENV)/steps.json tests/algorithms/steps.json
 
 seed1: setup
-	$(BIN)/python -m simulator.seeds.seed1 docs/seed1.md
+	$(BIN)/python -m simulator.seeds.seed1 docs/explanation/seed1.md
 
 seed2: setup
-	$(BIN)/python -m simulator.seeds.seed2 docs/seed2.md
+	$(BIN)/python -m simulator.seeds.seed2 docs/explanation/seed2.md
 
-questions: setup
-	$(BIN)/python -m tests.cli.test_questions
+docs-output questions: setup
+	$(BIN)/python -m tests.docs.page
 
 # each command of the page, as it stands there
 pictures: setup
-	sed -n 's,^$$ collsim \(plot .* --out docs/.*\),\1,p' docs/pictures.md | while read -r words; do \
+	sed -n 's,^$$ collsim \(plot .* --out docs/.*\),\1,p' docs/reference/pictures.md | while read -r words; do \
 		$(BIN)/python -m simulator $$words --force || exit 1; done
 
 baseline: setup
@@ -87,4 +93,4 @@ format: setup
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) out docs/reference/_pictures build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

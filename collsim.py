@@ -24,6 +24,7 @@ from algorithms import (
     Cut,
     Lists,
     Platform,
+    ProofError,
     Ranges,
     Round,
     Schedule,
@@ -78,6 +79,8 @@ from simulator.scenario.run import Result, build_topology, run
 from simulator.scenario.search_run import SearchResult, work_out_search
 from simulator.scenario.serve_run import ServeResult, work_out_serve
 from simulator.scenario.step_run import StepResult, work_out_step
+from simulator.scenario.sweep.result import Sweep
+from simulator.scenario.sweep.run import sweep
 from simulator.scenario.together_load import load_together, loads_together
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult
@@ -156,6 +159,7 @@ __all__ = [
     "PlanResult",
     "PlanScenario",
     "Platform",
+    "ProofError",
     "Ranges",
     "Reduction",
     "Result",
@@ -171,6 +175,7 @@ __all__ = [
     "Shared",
     "StaticRoute",
     "StepResult",
+    "Sweep",
     "Tier",
     "Timeline",
     "Together",
@@ -233,6 +238,7 @@ __all__ = [
     "save_animation",
     "simulate",
     "star",
+    "sweep",
     "textbook_bounds",
     "then",
     "timeline_figure",

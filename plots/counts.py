@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from plots.curves import look_of, name_curves
-from plots.style import FAINT, INK, LONG, label, look, new_figure
+from plots.lines import Curve, begin, draw_curves, draw_names
+from plots.style import INK, colour, label, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH, _HEIGHT = 10.0, 6.0
-_PLACE: Final = (0.08, 0.12, 0.62, 0.76)
-_NAMES: Final = 40
+_NAMES: Final = 27
 """Characters of the names of algorithms that take the same steps."""
+
+_FOOT: Final = "with default options; circled: the scenario's own"
 
 
 def counts_figure(
@@ -53,36 +53,23 @@ def counts_figure(
         key=lambda line: own is None or line[0][0] != own[0],
     )
     named = {_said(names): counts for names, counts in lines}
-    looks = {name: look_of(number) for number, name in enumerate(named)}
+    curves = [Curve(name, counts) for name, counts in named.items()]
+    tints = {name: number for number, name in enumerate(named)}
     with look():
-        figure = new_figure(_WIDTH, _HEIGHT)
-        axes = figure.add_axes(_PLACE)
-        figure.text(0.012, 0.975, label(title, LONG), va="top", fontsize=12, color=INK)
-        figure.text(0.012, 0.93, label(subtitle, LONG), va="top", fontsize=9, color=FAINT)
-        for number, (name, counts) in enumerate(named.items()):
-            axes.plot(
-                ranks,
-                counts,
-                color=looks[name].tint,
-                ls=looks[name].dash,
-                lw=1.4,
-                marker=".",
-                ms=4,
-                zorder=3 - number / len(named),
-                label=name,
-            )
+        figure, axes = begin(title, subtitle)
+        draw_curves(axes, ranks, curves, tints)
         _scales(axes, ranks, max(map(max, named.values()), default=1))
         if own is not None:
-            _mark(axes, own, looks[next(iter(named))].tint if own[0] in steps else INK)
-        name_curves(figure, axes, {name: counts[-1] for name, counts in named.items()}, looks, _NAMES)
+            _mark(axes, own, colour(0) if own[0] in steps else INK)
+        draw_names(axes, figure, ranks, curves, tints, _FOOT, _NAMES)
         return figure
 
 
 def _said(names: Sequence[str]) -> str:
     """Some names in words: as many as there is room for.
 
-    >>> _said(["ring", "chain"]), _said(["recursive_halving"] * 4)
-    ('ring, chain', 'recursive_halving and 3 more')
+    >>> _said(["ring", "chain"]), _said(["double_binary_tree"] * 4)
+    ('ring, chain', 'double_binary_tree and 3 more')
     """
     for count in range(len(names), 1, -1):
         more = f" and {len(names) - count} more" if count < len(names) else ""
@@ -111,7 +98,6 @@ def _scales(axes: Axes, ranks: Sequence[int], most: int) -> None:
     axes.set_xlabel("ranks", fontsize=8.5)
     axes.set_ylabel("steps", fontsize=8.5)
     axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
     axes.grid(color="#e4e4e4", lw=0.6)
 

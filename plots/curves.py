@@ -1,97 +1,113 @@
-"""Names of curves at the right of their axes, in the order in which the curves end."""
+"""What a sweep has found: a line for each combination, against what is varied first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
-from matplotlib.lines import Line2D
-
-from plots.style import COLOURS, FAINT, INK, colour, label
+from plots.lines import (
+    BOTTOM,
+    LEFT,
+    NAMED,
+    RIGHT,
+    Curve,
+    Floor,
+    a_few,
+    begin,
+    draw_curves,
+    draw_floor,
+    draw_names,
+    points_of,
+    say_nothing,
+    scale,
+)
+from plots.style import FAINT, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_DASHES: Final = ("-", (0, (5, 2)))
-_FORMULAS: Final = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
-_ROW: Final = 0.032
-_SAMPLE: Final = 0.024
-_BESIDE: Final = 0.012
+_FOOT: Final = "dots: points that ran"
+_SHADED: Final = "shaded: faster than any algorithm can be; "
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Colour of a line, and how it is broken."""
+def curves_figure(
+    places: Sequence[float] | None,
+    names: Sequence[str],
+    curves: Sequence[Curve],
+    floor: Sequence[Floor | None] = (),
+    *,
+    across: str,
+    form: Callable[[float], str],
+    title: str = "",
+    subtitle: str = "",
+) -> Figure:
+    """Draw values against numbers on a logarithmic axis, or against words that stand evenly.
 
-    tint: str
-    dash: Any = "-"
-
-
-def look_of(number: int) -> Look:
-    """Look of the number-th curve; two of one colour are told apart by their dashes.
-
-    >>> look_of(0).tint == look_of(6).tint, look_of(0).dash == look_of(6).dash
-    (True, False)
-    """
-    return Look(colour(number), _DASHES[number // COLOURS % len(_DASHES)])
-
-
-def formula_look(number: int) -> Look:
-    """Look of the number-th curve that is worked out rather than measured; the first is the darkest."""
-    return Look(FAINT if number else INK, _FORMULAS[number % len(_FORMULAS)])
-
-
-def name_curves(
-    figure: Figure, axes: Axes, ends: Mapping[str, float], looks: Mapping[str, Look], most: int = 24
-) -> float:
-    """Write the names at the right of the axes, each beside the end of its curve and apart from the others.
+    Values of 0 have no place on a logarithmic axis and are left out. The lines that end lowest have a
+    colour.
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
-    axes : matplotlib.axes.Axes
-        In their final place and scale.
-    ends : mapping of str to float
-        Last value of each curve.
-    looks : mapping of str to Look
-        Of the curves; of those that end at one value the first stands lowest.
-    most : int
-        Characters of a name.
+    places : sequence of float, or None
+        Rising numbers of more than 0; None for words.
+    names : sequence of str
+        What stands at the axis, one a place.
+    curves : sequence of Curve
+        A value a place.
+    floor : sequence of Floor or None, optional
+        The lower bound at every place, where it is known.
+    across : str
+        What is varied.
+    form : callable
+        A value in words.
+    title, subtitle : str
 
-    Returns
-    -------
-    float
-        Where they begin, as part of the figure's width.
+    Examples
+    --------
+    >>> words = ["ring", "direct"]
+    >>> figure = curves_figure(None, words, [Curve("", [2e-6, 1e-6])], across="algorithm", form=str)
+    >>> [text.get_text() for text in figure.axes[0].get_xticklabels()]
+    ['ring', 'direct']
     """
-    box = axes.get_position()
-    heights = {}
-    for name, value in ends.items():
-        at = axes.transAxes.inverted().transform(axes.transData.transform((1, value)))[1]
-        heights[name] = box.y0 + min(max(float(at), 0.0), 1.0) * box.height
-    beside = float(box.x1) + _BESIDE
-    order = list(looks)
-    ranked = sorted(heights, key=lambda name: (heights[name], order.index(name)))
-    for name, at in zip(ranked, _apart([heights[name] for name in ranked], box.y1), strict=True):
-        look, sample = looks[name], ([beside, beside + _SAMPLE], [at, at])
-        figure.add_artist(
-            Line2D(*sample, color=look.tint, ls=look.dash, lw=1.5, transform=figure.transFigure)
-        )
-        figure.text(beside + 1.3 * _SAMPLE, at, label(name, most), color=look.tint, fontsize=8, va="center")
-    return beside
+    spots: list[float] = list(range(1, len(names) + 1)) if places is None else list(places)
+    with look():
+        figure, axes = begin(title, subtitle)
+        heights = [height for curve in curves for height in points_of(spots, curve.values)[1]]
+        if not heights:
+            say_nothing(axes, "nothing came of it that has a place here")
+            return figure
+        known = list(floor) or [None] * len(spots)
+        draw_floor(axes, spots, known)
+        tints = _tints(curves)
+        draw_curves(axes, spots, curves, tints)
+        if places is None:
+            # there is nothing between words
+            for line in axes.lines:
+                line.set(linestyle="none", markersize=9)
+        _across(axes, spots, across, logarithmic=places is not None)
+        ticks = {spot: names[spots.index(spot)] for spot in a_few(spots)}
+        scale(axes, heights, ticks, form, [one.best for one in known if one is not None and one.best])
+        foot = (_SHADED if any(known) else "") + _FOOT
+        draw_names(axes, figure, spots, curves, tints, foot)
+        return figure
 
 
-def _apart(heights: Sequence[float], highest: float) -> list[float]:
-    """Rising heights, moved a row from each other, and none above the highest.
+def _tints(curves: Sequence[Curve]) -> dict[str, int]:
+    """Numbers of the colours of the lines that have one."""
+    never = float("inf")
+    ends = [([value for value in curve.values if value] or [never])[-1] for curve in curves]
+    ranked = sorted(range(len(curves)), key=lambda i: ends[i])
+    return {curves[i].name: tint for tint, i in enumerate(ranked[:NAMED])}
 
-    >>> [round(height, 3) for height in _apart([0.2, 0.21, 0.88, 0.88], 0.88)]
-    [0.2, 0.232, 0.848, 0.88]
-    """
-    placed: list[float] = []
-    for height in heights:
-        placed.append(max(height, placed[-1] + _ROW) if placed else height)
-    for i in range(len(placed) - 1, -1, -1):
-        placed[i] = highest = min(placed[i], highest)
-        highest -= _ROW
-    return placed
+
+def _across(axes: Axes, spots: Sequence[float], across: str, *, logarithmic: bool) -> None:
+    """The axis across, and what it is."""
+    axes.figure.text(
+        (1 + LEFT - RIGHT) / 2, BOTTOM - 0.075, across, color=FAINT, fontsize=9, ha="center", va="center"
+    )
+    if logarithmic:
+        axes.set_xscale("log", base=2)
+        axes.set_xlim(spots[0] / 1.1, spots[-1] * 1.1)
+    else:
+        axes.set_xlim(0.7, len(spots) + 0.3)

@@ -130,7 +130,7 @@ def _draw_lines(axes: Axes, points: Points, moves: Moves) -> None:
 def has_cells(ranks: int, state: Held) -> bool:
     """Whether there is room to draw every chunk of every rank."""
     chunks = state.share.shape[1]
-    return chunks <= _MOST_CHUNKS and ranks * chunks <= _MOST_CELLS
+    return bool(chunks <= _MOST_CHUNKS and ranks * chunks <= _MOST_CELLS)
 
 
 def _draw_cells(axes: Axes, points: Points, share: NDArray[np.float64], size: float) -> None:

@@ -1,4 +1,4 @@
-"""What a person types: `collsim run`, `check`, `explain`, `compare`, `diff`, `topology`, and more.
+"""What a person types: `collsim run`, `check`, `explain`, `compare`, `diff`, `sweep`, `topology`, and more.
 
 Exit codes: 0 fine, 1 an expectation or a proof failed, 2 the input is wrong, 130 interrupted.
 What is slow to import is imported by the command that needs it.
@@ -26,6 +26,7 @@ from simulator.commands.llm_step import step
 from simulator.commands.plot import plot
 from simulator.commands.run import run
 from simulator.commands.shared import FAILED, INTERRUPTED, WRONG
+from simulator.commands.sweep import sweep
 from simulator.commands.topology import topology
 
 # collsim does no dense linear algebra: starting BLAS's threads would cost more than a small run
@@ -38,7 +39,7 @@ def cli() -> None:
     """Simulate collective communication: exact, proven on data, compared with the bounds."""
 
 
-for command in (run, check, explain, compare, diff, plot, topology, algorithms, llm):
+for command in (run, check, explain, compare, diff, sweep, plot, topology, algorithms, llm):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)

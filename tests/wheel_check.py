@@ -31,9 +31,11 @@ def main() -> None:
         away = Path(name)
         run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", away, ROOT, cwd=away)
         (wheel,) = away.glob("*.whl")
-        venv.create(away / "venv", with_pip=True)
+        # a pip of its own would take longer than all the rest
+        venv.create(away / "venv", with_pip=False)
         python = away / "venv" / "bin" / "python"
-        run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=away)
+        pip = (sys.executable, "-m", "pip", "--python", python)
+        run(*pip, "install", "--quiet", "--no-deps", "--no-index", "--no-compile", wheel, cwd=away)
         packages = Path(
             run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=away).strip()
         )

@@ -31,7 +31,7 @@ SIZES: Final = "1KiB..1GiB"
 def _sizes(text: str | None, points: int | None, scenario: Scenario) -> tuple[int, ...]:
     """The sizes that were asked for; by default `SIZES` where the collective has a size."""
     from simulator.scenario.errors import UnitError
-    from simulator.scenario.size_range import parse_sizes
+    from simulator.scenario.ranges import parse_sizes
 
     if text is None and points is None and not scenario.collective.size:
         return ()

@@ -180,7 +180,7 @@ def vendor_allreduce(
     """
     from simulator.llm.errors import ModelError
     from simulator.scenario.errors import UnitError
-    from simulator.scenario.size_range import parse_sizes
+    from simulator.scenario.ranges import parse_sizes
     from simulator.scenario.vendor_tables import vendor_json, vendor_rows, vendor_sheets
 
     form = chosen(form, as_json)

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--json", "as_json_text", is_flag=True, help="Print the result as JSON.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder for result.json, timeline.csv, .png and .svg."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for result.json, the timeline as a table, a trace and pictures.",
 )
 @click.option("--force", is_flag=True, help="Overwrite what is in --out.")
 @click.option("--no-verify", is_flag=True, help="Do not prove the schedule on data.")
@@ -47,7 +49,7 @@ def run(
 
     FILES are files, folders, or library:NAME and library:THEME for those that come with collsim.
     """
-    from simulator.scenario.output import check_folder, write_results
+    from simulator.scenario.output import check_folder, left_out, write_results
     from simulator.scenario.result import as_json
 
     if out is not None:
@@ -60,6 +62,8 @@ def run(
         warn(result.scenario.source.file, result.warnings)
     if out is not None:
         write_results(results, out, force=force)
+        for result in results:
+            warn(result.scenario.source.file, left_out(result))
     if as_json_text:
         click.echo(as_json(results), nl=False)
     else:

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 FORMS: Final = ("png", "svg", "pdf")
 """Forms of a picture's file."""
 
+TRACE: Final = "trace.json.gz"
+"""Name of the file for Perfetto."""
+
 
 class OutputError(CollsimError):
     """A place that cannot be written, or must not be."""
@@ -36,7 +39,7 @@ class OutputError(CollsimError):
 def write_results(
     results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False
 ) -> list[Path]:
-    """Write each result's files: result.json, timeline.csv, timeline.png and .svg, and its scenario.
+    """Write each result's files: result.json, timeline.csv, .png and .svg, trace.json.gz, and its scenario.
 
     One result goes into the folder itself, several into a folder each, named after the scenario.
 
@@ -139,6 +142,29 @@ def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
         header, rows = TOGETHER_HEADER, together_rows(result)
     save_rows(header, rows, folder / "timeline.csv")
     save_figures({"timeline": timeline_picture(result)}, folder)
+    if not list(left_out(result)):
+        _save_trace(result, folder / TRACE)
+
+
+def left_out(result: Result | TogetherResult) -> Iterator[str]:
+    """What of a result is not written, and why."""
+    from simulator.engine.formats.timeline_trace import MOST_HOPS
+
+    hops = result.timeline.plan.hops
+    if hops > MOST_HOPS:
+        yield f"{TRACE} is left out: past {MOST_HOPS:,} hops no browser shows it, and these are {hops:,}"
+
+
+def _save_trace(result: Result | TogetherResult, path: Path) -> None:
+    from simulator.engine.formats.timeline_trace import timeline_trace, together_trace
+    from simulator.engine.formats.trace_events import write_trace
+
+    timeline, topology, why = result.timeline, result.topology, result.critical_path
+    if isinstance(result, Result):
+        trace = timeline_trace(timeline, result.schedule, topology, why)
+    else:
+        trace = together_trace(timeline, result.together, topology, result.names, why)
+    write_trace(trace, path)
 
 
 def save_rows(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:

@@ -19,9 +19,9 @@ from simulator.scenario.folder import reopen
 from simulator.scenario.models import Scenario
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
+from simulator.scenario.ranges import parse_sizes
 from simulator.scenario.run import Report, Result
 from simulator.scenario.run_any import run_any
-from simulator.scenario.size_range import parse_sizes
 from simulator.scenario.step_run import StepResult, work_out_step
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult

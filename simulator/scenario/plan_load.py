@@ -42,7 +42,13 @@ def load_any(path: str | os.PathLike[str]) -> Scenario | TogetherScenario | Plan
 
 def loads_any(text: str, name: str = "scenario") -> Scenario | TogetherScenario | PlanScenario:
     """Read the text of a file of any kind."""
-    source, refused = parse(text, name)
+    return read_any(*parse(text, name))
+
+
+def read_any(
+    source: Source, refused: tuple[ScenarioError, ...]
+) -> Scenario | TogetherScenario | PlanScenario:
+    """Read a file of any kind from what was parsed, and what was refused of it; as `loads_any`."""
     kind = kind_of(source)
     if kind == "together":
         return read_together(source, refused)

@@ -19,8 +19,8 @@ from simulator.scenario.compare_variants import check_sizes, own_name
 from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.load import read_text
+from simulator.scenario.ranges import parse_sizes
 from simulator.scenario.run import Report, Result, build_topology, schedule_of, silent
-from simulator.scenario.size_range import parse_sizes
 from simulator.scenario.terms import closed_form_at
 
 if TYPE_CHECKING:
@@ -130,7 +130,8 @@ def sizes_picture(found: Sized | Comparison) -> Figure:
     """Time against size: of all that were compared, or of one beside its closed form and its bounds."""
     if not isinstance(found, Sized):
         return comparison_figure(found)
-    from plots.sizes import Curve, Floor, sizes_figure
+    from plots.lines import Curve, Floor
+    from plots.sizes import sizes_figure
 
     choice = found.scenario.collective
     terms = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from types import MappingProxyType
@@ -141,6 +142,21 @@ def size(text: str) -> int:
     if value > MAX_BYTES:
         raise _out_of_range(text, "bytes")
     return int(value)
+
+
+def kind_of(text: str) -> Kind | None:
+    """Say what a number and its unit measure; None where it is neither.
+
+    Examples
+    --------
+    >>> kind_of("1 GiB"), kind_of("400 Gbit/s"), kind_of("ring")
+    ('bytes', 'bandwidth', None)
+    """
+    for kind in UNITS:
+        with suppress(UnitError):
+            exact(text, kind)
+            return kind
+    return None
 
 
 def exact(text: str, kind: Kind) -> Fraction:
