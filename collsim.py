@@ -74,6 +74,7 @@ from simulator.scenario.models import Scenario
 from simulator.scenario.plan_load import load_plan, loads_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
+from simulator.scenario.report import report
 from simulator.scenario.result import as_json
 from simulator.scenario.run import Result, build_topology, run
 from simulator.scenario.search_run import SearchResult, work_out_search
@@ -227,6 +228,7 @@ __all__ = [
     "platforms",
     "prove",
     "rails",
+    "report",
     "ring",
     "rounds",
     "route",

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plots.frame import Frame
 from plots.lanes import HIDDEN
-from plots.style import FAINT, colour
+from plots.palette import colour
 from topologies.clock import FEMTOSECONDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
     from matplotlib.patches import StepPatch
     from numpy.typing import NDArray
 
     from plots.lanes import Lanes
     from simulator.engine.timeline import Timeline
-
-PERCENT: Final = [0, 0.5, 1], ["0 %", "50 %", "100 %"]
-"""Ticks of a scale from nothing to all, and what they are called."""
 
 _MOST_ROWS = 320
 _MOST_BINS = 800
@@ -175,33 +169,3 @@ def draw_curves(axes: Axes, picture: Density, lanes: Lanes, end: float) -> tuple
         curves.append(axes.stairs(values, edges, color=colour(i), lw=1.1, label=lanes.groups[i]))
         axes.stairs(values, edges, color=colour(i), fill=True, alpha=0.12, lw=0, label=f"_{lanes.groups[i]}")
     return tuple(curves)
-
-
-def some_lanes(lanes: Lanes, most: int) -> list[int]:
-    """Lanes that are named: about so many, evenly within their groups."""
-    some: list[int] = []
-    for first, stop in pairwise([*lanes.starts().tolist(), len(lanes)]):
-        count = max(1, round(most * (stop - first) / len(lanes)))
-        step = -(-(stop - first) // count)
-        # the last would run into the first of the next group
-        some += range(first, max(first + 1, stop - step // 2), step)
-    return some
-
-
-def draw_scale(figure: Figure, page: Frame, image: AxesImage) -> None:
-    """Draw the colours of an image at the foot."""
-    axes = page.scale(figure, "busy", 2.4)
-    bar = figure.colorbar(image, cax=axes, orientation="horizontal")
-    bar.set_ticks(PERCENT[0], labels=PERCENT[1], fontsize=7.5)
-    bar.outline.set_linewidth(0.4)
-    axes.tick_params(length=2, pad=2)
-
-
-def nothing(title: str, facts: str) -> Figure:
-    """Figure of an empty timeline."""
-    page = Frame(0.3, 0.3, 0.55, 0.1, 0.6, 0.0, 0.0, ())
-    figure = page.figure(title, facts)
-    axes = page.axes(figure, page.bottom, page.body)
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, "nothing moves", ha="center", va="center", fontsize=12, color=FAINT)
-    return figure

@@ -10,7 +10,8 @@ import numpy as np
 from plots import density
 from plots import markers as lines_of
 from plots.frame import frame, name_groups, text_width, time_axis
-from plots.lanes import by_resource, only
+from plots.lanes import by_resource, only, some_lanes
+from plots.shades import draw_busy, nothing
 from plots.style import DIGITS, FAINT, look
 from simulator.engine.plan import LINK
 from topologies.clock import FEMTOSECONDS, to_seconds
@@ -70,8 +71,8 @@ def heatmap_figure(
     with look():
         lanes = only(by_resource(timeline.plan, topology), timeline.plan.resources.kind == LINK)
         if not len(lanes):
-            return density.nothing(title, "no link carries anything")
-        ticks = density.some_lanes(lanes, _MOST_NAMED)
+            return nothing(title, "no link carries anything")
+        ticks = some_lanes(lanes, _MOST_NAMED)
         names = [lanes.name(lane) for lane in ticks]
         font = 7.5 if len(ticks) > 24 else 8.0
         rows = min(len(lanes), _MOST_ROWS)
@@ -95,7 +96,7 @@ def heatmap_figure(
         lines_of.draw_lines(axes, page.lines, page.unit[1])
         lines_of.draw_labels(axes, page.lines, page.unit[1], page.body)
         _draw_means(figure, page, picture)
-        density.draw_scale(figure, page, image)
+        draw_busy(figure, page, image)
         return figure
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from plots.style import label
+from plots.palette import label
 from simulator.engine.plan import (
     LINK,
     PROCESSOR,
@@ -147,6 +148,17 @@ def only(lanes: Lanes, resources: NDArray[np.bool_]) -> Lanes:
         groups=tuple(lanes.groups[i] for i in present),
         name=lambda number: lanes.name(int(kept[number])),
     )
+
+
+def some_lanes(lanes: Lanes, most: int) -> list[int]:
+    """Lanes that are named: about so many, evenly within their groups."""
+    some: list[int] = []
+    for first, stop in pairwise([*lanes.starts().tolist(), len(lanes)]):
+        count = max(1, round(most * (stop - first) / len(lanes)))
+        step = -(-(stop - first) // count)
+        # the last would run into the first of the next group
+        some += range(first, max(first + 1, stop - step // 2), step)
+    return some
 
 
 def packed(lanes: Lanes, timeline: Timeline) -> Lanes:

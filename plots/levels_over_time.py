@@ -13,7 +13,7 @@ from plots.frame import frame, text_width, time_axis
 from plots.gantt import WAITING, step_colours
 from plots.lanes import HIDDEN, by_level
 from plots.queues import draw_waiting, waiting
-from plots.tints import draw_tints
+from plots.shades import draw_tints
 from topologies.clock import FEMTOSECONDS
 
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ from plots import markers as lines_of
 from plots import path as paths
 from plots.bars import bars
 from plots.frame import GAP, Frame, frame, name_groups, text_width, time_axis
-from plots.lanes import HIDDEN, Lanes, by_rank, by_resource, packed
+from plots.lanes import HIDDEN, Lanes, by_rank, by_resource, packed, some_lanes
 from plots.levels_over_time import levels_chart
 from plots.markers import Marker
 from plots.queues import draw_waiting, waiting
+from plots.shades import PERCENT, draw_busy, draw_tints, nothing
 from plots.style import DIGITS, look
-from plots.tints import Tints, by_schedule, by_step, draw_tints
+from plots.tints import Tints, by_schedule, by_step
 from simulator.engine.plan import LINK
 from topologies.clock import FEMTOSECONDS, to_seconds
 from topologies.text import format_time
@@ -135,7 +136,7 @@ def _figure(
 ) -> Figure:
     with look():
         if not timeline.plan.hops:
-            return density.nothing(title, tints.facts)
+            return nothing(title, tints.facts)
         if view == "levels":
             return levels_chart(timeline, tints, topology, title, _subtitle(timeline, tints), markers, path)
         shown = _lanes(timeline, topology, view, tints, role_first=False)
@@ -209,7 +210,7 @@ def _density_figure(
     path: CriticalPath | None,
 ) -> Figure:
     lanes = _lanes(timeline, topology, view, tints, role_first=True)
-    ticks = density.some_lanes(lanes, _MOST_NAMED_LANES)
+    ticks = some_lanes(lanes, _MOST_NAMED_LANES)
     names = [lanes.name(lane) for lane in ticks]
     page = frame(timeline, markers, max(1.5, 0.45 + text_width(names, 7.5)), 4.2, 0.8)
     figure = page.figure(title, _subtitle(timeline, tints))
@@ -229,7 +230,7 @@ def _density_figure(
     if path is not None and len(path):
         legend.append(paths.draw_line(axes, path, timeline, lanes, picture.row, scale))
     page.legend(figure, legend)
-    density.draw_scale(figure, page, image)
+    draw_busy(figure, page, image)
     return figure
 
 
@@ -244,7 +245,7 @@ def _draw_curves(
     axes.set_xlabel("")
     axes.tick_params(axis="x", labelbottom=False, length=0)
     axes.set_ylim(0, 1.05)
-    axes.set_yticks(*density.PERCENT, fontsize=7.5)
+    axes.set_yticks(*PERCENT, fontsize=7.5)
     lines_of.draw_lines(axes, page.lines, page.unit[1])
     lines_of.draw_labels(axes, page.lines, page.unit[1], page.curve)
     return legend if key is None else [*legend, key]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from plots.places import Layout, Points
     from topologies import Topology
+    from topologies.topology import Links
 
 _STUB, _STUB_OF_STEP = 0.36, 0.7
 
@@ -77,12 +78,12 @@ def lines_of(topology: Topology) -> Lines:
     )
 
 
-def ends_of(places: Layout, lines: Lines) -> Points:
+def ends_of(places: Layout, lines: Lines | Links) -> Points:
     """Both ends of every line; shape (lines, 2, 2)."""
     return np.stack([places.points[lines.src], places.points[lines.dst]], axis=1)
 
 
-def tips_of(places: Layout, lines: Lines) -> Points:
+def tips_of(places: Layout, lines: Lines | Links) -> Points:
     """Where the stubs end that stand, at both its ends, for a line that wraps round a grid.
 
     Returns

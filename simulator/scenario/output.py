@@ -37,7 +37,7 @@ class OutputError(CollsimError):
 
 
 def write_results(
-    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False
+    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False, report: bool = False
 ) -> list[Path]:
     """Write each result's files: result.json, timeline.csv, .png and .svg, trace.json.gz, and its scenario.
 
@@ -50,6 +50,8 @@ def write_results(
         New or empty, unless `force`.
     force : bool
         Overwrite what is there.
+    report : bool
+        Write report.html of all of them, too, into the folder itself.
 
     Raises
     ------
@@ -67,6 +69,11 @@ def write_results(
             home.mkdir(exist_ok=True)
             _fill_folder(result, home)
             keep(result.scenario, home, folder / home.relative_to(target))
+        if report:
+            from simulator.scenario.report import report_page
+
+            page = report_page([(result, ()) for result in results])
+            (target / "report.html").write_text(page, encoding="utf-8")
 
     return write_folder(folder, fill, force=force)
 
@@ -106,6 +113,18 @@ def check_file(path: Path) -> None:
         raise OutputError(f"{path} is a folder; a file should go there")
     if path.exists() and not path.is_file():
         raise OutputError(f"{path} is a device or a pipe; a file should go there")
+
+
+def check_new(path: Path, *, force: bool) -> None:
+    """Refuse to put a file in the place of another, or of what is none.
+
+    Raises
+    ------
+    OutputError
+    """
+    check_file(path)
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists; --force overwrites it")
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
@@ -286,6 +305,4 @@ def check_picture(path: Path, *, force: bool, animated: bool = False) -> None:
     suffixes = (".gif",) if animated else tuple(f".{form}" for form in FORMS)
     if path.suffix not in suffixes:
         raise OutputError(f"{path} must end in {one_of(suffixes)}")
-    check_file(path)
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists; --force overwrites it")
+    check_new(path, force=force)

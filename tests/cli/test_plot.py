@@ -91,13 +91,13 @@ def test_the_help_names_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_page_has_a_picture_of_every_kind_and_the_command_that_draws_it() -> None:
-    docs = Path(__file__).parents[2] / "docs"
-    page = (docs / "pictures.md").read_text(encoding="utf-8")
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "reference" / "pictures.md").read_text(encoding="utf-8")
     drawn = {}
-    for words in (line.split() for line in page.splitlines() if line.startswith("$ collsim plot library:")):
-        drawn[words[words.index("--out") + 1]] = words[4]
-        assert words[3].removeprefix("library:") in library_names()
+    for words in (line.split() for line in page.splitlines() if line.startswith("collsim plot library:")):
+        drawn[words[words.index("--out") + 1]] = words[3]
+        assert words[2].removeprefix("library:") in library_names()
     assert set(drawn.values()) == set(PICTURES)
     for path in drawn:
-        assert f"]({path.removeprefix('docs/')})" in page
-        assert (docs.parent / path).is_file()
+        assert f"](../{path.removeprefix('docs/')})" in page
+        assert (root / path).is_file()
