@@ -23,6 +23,7 @@ from simulator.commands.llm_experts import experts
 from simulator.commands.llm_search import search
 from simulator.commands.llm_serve import serve
 from simulator.commands.llm_step import step
+from simulator.commands.plot import plot
 from simulator.commands.report import report
 from simulator.commands.run import run
 from simulator.commands.schema import schema
@@ -40,7 +41,7 @@ def cli() -> None:
     """Simulate collective communication: exact, proven on data, compared with the bounds."""
 
 
-for command in (run, check, explain, compare, diff, report, sweep, topology, algorithms, llm, schema):
+for command in (run, check, explain, compare, diff, report, sweep, plot, topology, algorithms, llm, schema):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)
