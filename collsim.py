@@ -71,6 +71,7 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.explain import Explanation, explain
 from simulator.scenario.load import load, loads
 from simulator.scenario.models import Scenario
+from simulator.scenario.output import OutputError
 from simulator.scenario.plan_load import load_plan, loads_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
@@ -119,7 +120,7 @@ from topologies.measures import Measures, measure
 
 if TYPE_CHECKING:
     from plots import Marker, save, save_animation, timeline_figure, together_figure, topology_figure
-    from simulator.scenario.pictures import picture
+    from simulator.scenario.pictures import PictureError, picture
 
 __all__ = [
     "ALGORITHMS",
@@ -154,7 +155,9 @@ __all__ = [
     "Model",
     "ModelError",
     "Network",
+    "OutputError",
     "Parallel",
+    "PictureError",
     "Plan",
     "PlanError",
     "PlanResult",
@@ -259,7 +262,7 @@ __all__ = [
 
 _FIGURES = dict.fromkeys(
     ("Marker", "save", "save_animation", "timeline_figure", "together_figure", "topology_figure"), "plots"
-) | {"picture": "simulator.scenario.pictures"}
+) | dict.fromkeys(("PictureError", "picture"), "simulator.scenario.pictures")
 
 
 def __getattr__(name: str) -> Any:
