@@ -118,7 +118,8 @@ from topologies import (
 from topologies.measures import Measures, measure
 
 if TYPE_CHECKING:
-    from plots import Marker, save, timeline_figure, together_figure, topology_figure
+    from plots import Marker, save, save_animation, timeline_figure, together_figure, topology_figure
+    from simulator.scenario.pictures import picture
 
 __all__ = [
     "ALGORITHMS",
@@ -223,6 +224,7 @@ __all__ = [
     "mesh",
     "multilevel",
     "on",
+    "picture",
     "platforms",
     "prove",
     "rails",
@@ -235,6 +237,7 @@ __all__ = [
     "run_plan",
     "run_together",
     "save",
+    "save_animation",
     "simulate",
     "star",
     "sweep",
@@ -254,13 +257,15 @@ __all__ = [
     "work_out_step",
 ]
 
-_FIGURES = frozenset({"Marker", "save", "timeline_figure", "together_figure", "topology_figure"})
+_FIGURES = dict.fromkeys(
+    ("Marker", "save", "save_animation", "timeline_figure", "together_figure", "topology_figure"), "plots"
+) | {"picture": "simulator.scenario.pictures"}
 
 
 def __getattr__(name: str) -> Any:
     """Load matplotlib only for whoever draws."""
     if name in _FIGURES:
-        import plots
+        from importlib import import_module
 
-        return getattr(plots, name)
+        return getattr(import_module(_FIGURES[name]), name)
     raise AttributeError(f"module 'collsim' has no attribute {name!r}")

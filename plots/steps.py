@@ -148,7 +148,7 @@ def step_figure(bars: Bars, *, title: str) -> Figure:
         lines_of.draw_lines(axes, page.lines, page.unit[1])
         lines_of.draw_labels(axes, page.lines, page.unit[1], page.body)
         _name_stages(axes, bars, page)
-        page.legend(figure, [Patch(color=tint, label=word) for word, tint in bars.tints])
+        page.legend(figure, [Patch(color=tint, label=word) for word, tint in bars.tints], scale=False)
         return figure
 
 

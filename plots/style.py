@@ -33,7 +33,11 @@ __all__ = [
     "save",
 ]
 
-_METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {"Software": None}}
+_METADATA: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None},
+}
 # names are people's own: a dollar in them is no formula
 _LOOK = {"svg.hashsalt": "collsim", "svg.fonttype": "none", "font.size": 9.0, "text.parse_math": False}
 
@@ -55,14 +59,14 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure as SVG or PNG, whole or not at all, and the same bytes on every run.
+    """Write a figure as SVG, PNG or PDF, whole or not at all, and the same bytes on every run.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
         What to write.
     path : path-like
-        Where to; ends in ``.svg`` or ``.png``.
+        Where to; ends in ``.svg``, ``.png`` or ``.pdf``.
 
     Raises
     ------
@@ -83,7 +87,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix not in _METADATA:
-        raise CollsimError(f'a figure is written as .svg or .png, found "{target.name}"')
+        raise CollsimError(f'a figure is written as .svg, .png or .pdf, found "{target.name}"')
     # a folder of its own goes away with the draft, whatever fails
     with TemporaryDirectory(prefix=".figure.", dir=target.parent) as folder:
         draft = Path(folder) / target.name

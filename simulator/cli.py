@@ -23,8 +23,10 @@ from simulator.commands.llm_experts import experts
 from simulator.commands.llm_search import search
 from simulator.commands.llm_serve import serve
 from simulator.commands.llm_step import step
+from simulator.commands.plot import plot
 from simulator.commands.report import report
 from simulator.commands.run import run
+from simulator.commands.schema import schema
 from simulator.commands.shared import FAILED, INTERRUPTED, WRONG
 from simulator.commands.sweep import sweep
 from simulator.commands.topology import topology
@@ -39,7 +41,7 @@ def cli() -> None:
     """Simulate collective communication: exact, proven on data, compared with the bounds."""
 
 
-for command in (run, check, explain, compare, diff, report, sweep, topology, algorithms, llm):
+for command in (run, check, explain, compare, diff, report, sweep, plot, topology, algorithms, llm, schema):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)

@@ -128,7 +128,17 @@ def crossbar(
 
 @dataclass(frozen=True, slots=True)
 class CustomNodes:
-    """Nodes of a custom topology: ranks 0..ranks-1, and switches by name, of which some may reduce."""
+    """Nodes of a custom topology.
+
+    Parameters
+    ----------
+    ranks : int
+        N: the ranks 0 to N - 1.
+    switches : sequence of str
+        Names of the switches.
+    reduces : sequence of str
+        Those of them that reduce.
+    """
 
     ranks: Count
     switches: Sequence[str] = ()
@@ -137,7 +147,21 @@ class CustomNodes:
 
 @dataclass(frozen=True, slots=True)
 class CustomLink:
-    """A link of a custom topology, or `count` parallel ones, one way or a link each way."""
+    """A link of a custom topology, or several parallel ones.
+
+    Parameters
+    ----------
+    src, dst : int or str
+        A rank by its number, a switch by its name.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
+    level : str
+        The level that it is counted under.
+    direction : {'both', 'one'}
+        A link each way, or only from `src` to `dst`.
+    count : int
+        How many parallel links.
+    """
 
     src: int | str
     dst: int | str

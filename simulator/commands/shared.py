@@ -95,6 +95,16 @@ def load_one(path: Path) -> Scenario | TogetherScenario:
     return scenario
 
 
+def one_file(file: Path) -> Path:
+    """The one file that a name stands for."""
+    from simulator.scenario.library import expand
+
+    files = expand([file])
+    if len(files) > 1:
+        raise click.UsageError(f"{file} holds several scenarios; name one")
+    return files[0]
+
+
 allow_code = click.option(
     "--allow-code", is_flag=True, help="Run the Python code of algorithms that scenarios bring with them."
 )

@@ -164,7 +164,7 @@ class TogetherScenario:
         What people call it; the stem of the file's name where it says nothing.
     topology : TopologyChoice
     members : tuple of Member
-        In the order of the file.
+        The collectives, in the order of the file.
     source : Source
         Where each of these stands in the file; not compared.
     background : sequence of Background
@@ -173,7 +173,9 @@ class TogetherScenario:
     network : Network
         Without a placement.
     engine : {'auto', 'simpy', 'compiled'}
+        What runs the plan, with the same result: compiled loops where they pay off, or SimPy.
     verify : {'full', 'sampled', 'no'}, optional
+        Which chunks the schedules are proven for; None for all, or a sample where they are too many.
     delay : mapping of int to float
         Seconds by which a rank of the topology begins late in every collective of which it is a part.
     expect : ExpectTogether
