@@ -26,7 +26,13 @@ _FAR: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Links of one tier of a network: bytes/s, s, s."""
+    """Links of one tier of a network.
+
+    Parameters
+    ----------
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
+    """
 
     bandwidth: Bandwidth
     latency: Time = 0.0
