@@ -16,13 +16,16 @@ import click
 from simulator.commands.algorithms import algorithms
 from simulator.commands.check import check
 from simulator.commands.compare import compare
+from simulator.commands.completion import completion
 from simulator.commands.diff import diff
 from simulator.commands.explain import explain
+from simulator.commands.library import library
 from simulator.commands.llm import llm
 from simulator.commands.llm_experts import experts
 from simulator.commands.llm_search import search
 from simulator.commands.llm_serve import serve
 from simulator.commands.llm_step import step
+from simulator.commands.new import new
 from simulator.commands.run import run
 from simulator.commands.schema import schema
 from simulator.commands.shared import FAILED, INTERRUPTED, WRONG
@@ -39,7 +42,21 @@ def cli() -> None:
     """Simulate collective communication: exact, proven on data, compared with the bounds."""
 
 
-for command in (run, check, explain, compare, diff, sweep, topology, algorithms, llm, schema):
+for command in (
+    run,
+    check,
+    explain,
+    compare,
+    diff,
+    sweep,
+    topology,
+    algorithms,
+    llm,
+    library,
+    new,
+    schema,
+    completion,
+):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)

@@ -253,6 +253,11 @@ def _built(wish: Wish) -> Topology:
     return topology
 
 
+def usual_ranks(wish: Wish) -> int:
+    """How many ranks there are where a person does not say."""
+    return _built(replace(wish, ranks=None)).ranks
+
+
 def _is_switched(wish: Wish) -> bool:
     return len(_built(wish).nodes) > _built(wish).ranks
 
