@@ -1,18 +1,18 @@
 """Words that a shell completes: names of the registries, of presets and of the library.
 
-A TAB must not wait for numpy: the names are read from the published schema, which has them all.
+A TAB must not wait for numpy: the names are read from a file of the library, which has them all.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any, Final, Literal
+from collections.abc import Callable, Iterable
+from typing import Final, Literal
 
 import click
 from click.shell_completion import CompletionItem
 
-What = Literal["topology", "collective", "algorithm", "model", "hardware", "library"]
+What = Literal["topology", "collective", "algorithm", "model", "hardware", "picture", "library"]
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 _LIBRARY: Final = "library:"
@@ -22,7 +22,9 @@ def names_of(what: What) -> Completer:
     """What completes the value of an option, each name with what it is where the shell shows that."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-        return [CompletionItem(name, help=said) for name, said in _names(what) if name.startswith(begun)]
+        return [
+            CompletionItem(name, help=said or None) for name, said in _names(what) if name.startswith(begun)
+        ]
 
     return complete
 
@@ -40,35 +42,17 @@ class ScenarioPath(click.Path):
         return [CompletionItem(_LIBRARY), *files] if begun and _LIBRARY.startswith(begun) else files
 
 
-def _names(what: What) -> Iterator[tuple[str, str | None]]:
-    from simulator.scenario.library import library_names
+def _names(what: What) -> Iterable[tuple[str, str]]:
+    from simulator.scenario.library import WORDS, library_folder, library_names
 
     if what == "library":
         names = library_names()
         themes = dict.fromkeys(name.partition("/")[0] for name in names)
-        yield from ((f"{_LIBRARY}{name}", None) for name in (*themes, *names))
-        return
-    for words in _WORDS[what](_definitions()):
-        yield from zip(
-            words["enum"], words.get("enumDescriptions") or [None] * len(words["enum"]), strict=True
-        )
-
-
-def _definitions() -> Any:
-    from simulator.scenario.library import library_folder
-
+        return [(f"{_LIBRARY}{name}", "") for name in (*themes, *names)]
     try:
-        text = (library_folder() / "collsim.schema.json").read_text("utf-8")
-        return json.loads(text)["$defs"]
+        known = json.loads((library_folder() / WORDS).read_text("utf-8"))
     except (OSError, ValueError):
         # a shell in the middle of a word is no place for an error; `collsim doctor` says it
-        return {}
-
-
-_WORDS: Final[dict[str, Callable[[Any], Iterator[Any]]]] = {
-    "topology": lambda known: (known["topology"]["properties"][key] for key in ("kind", "preset")),
-    "collective": lambda known: iter([known["a-collective"]["properties"]["kind"]]),
-    "algorithm": lambda known: iter([known["algorithm"]]),
-    "model": lambda known: iter([known["model"]["anyOf"][0]]),
-    "hardware": lambda known: iter([known["hardware"]["anyOf"][0]]),
-}
+        return ()
+    found: dict[str, str] = known.get(what, {})
+    return found.items()

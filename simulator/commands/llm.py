@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from simulator.commands.complete import ScenarioPath
-from simulator.commands.shared import console
+from simulator.commands.shared import console, one_file
 
 if TYPE_CHECKING:
     from simulator.scenario.plan_models import PlanScenario
@@ -212,16 +212,6 @@ def worked_out(file: Path) -> PlanResult:
     from simulator.scenario.plan_run import work_out
 
     return work_out(one_file(file))
-
-
-def one_file(file: Path) -> Path:
-    """The one file that a name stands for."""
-    from simulator.scenario.library import expand
-
-    files = expand([file])
-    if len(files) > 1:
-        raise click.UsageError(f"{file} holds several scenarios; name one")
-    return files[0]
 
 
 def print_sheets(sheets: Sequence[Sheet], form: str, before: Sequence[str] = ()) -> None:

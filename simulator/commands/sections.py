@@ -22,10 +22,10 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 class Sections(click.Group):
     """A group that lists its commands under headings."""
 
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a list under each heading; a command that is in none comes last."""
         named = [name for names in SECTIONS.values() for name in names]
-        others = tuple(name for name in self.commands if name not in named)
+        others = tuple(name for name in self.list_commands(ctx) if name not in named)
         for title, names in {**SECTIONS, "Other commands": others}.items():
             rows = [
                 (name, self.commands[name].get_short_help_str(80)) for name in names if name in self.commands

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from simulator.commands.complete import ScenarioPath
-from simulator.commands.llm import one_file
 from simulator.commands.shared import (
     FAILED,
     allow_code,
     console,
     memory_limit,
+    one_file,
     progress,
     say_written,
     warn,

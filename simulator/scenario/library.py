@@ -13,6 +13,9 @@ PREFIX = "library:"
 PRESETS = "presets"
 """The folder of the library that holds topologies, not scenarios."""
 
+WORDS = "collsim.words.json"
+"""The file of the library with the words that a shell completes."""
+
 SCHEMA_MARK = "# yaml-language-server: $schema="
 """How the line begins that tells editors which schema a file has."""
 
