@@ -18,7 +18,15 @@ from topologies.wiring import MOST_RANKS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Ranks `first`, `first + every`, ... up to `last`."""
+    """Ranks `first`, `first + every`, ... up to `last`.
+
+    Parameters
+    ----------
+    first, last : int
+        Where they begin, and past which there are none.
+    every : int
+        How far it is from one to the next.
+    """
 
     first: Whole = 0
     last: Whole
