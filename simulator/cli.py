@@ -18,6 +18,7 @@ from simulator.commands.check import check
 from simulator.commands.compare import compare
 from simulator.commands.completion import completion
 from simulator.commands.diff import diff
+from simulator.commands.doctor import doctor
 from simulator.commands.explain import explain
 from simulator.commands.library import library
 from simulator.commands.llm import llm
@@ -47,7 +48,7 @@ def cli() -> None:
 
 for command in (run, check, explain, compare, diff, report, sweep, plot, topology, algorithms, llm):
     cli.add_command(command)
-for command in (library, new, schema, completion):
+for command in (library, new, schema, completion, doctor):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)
