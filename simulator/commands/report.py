@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import allow_code, memory_limit, progress, say_written, warn
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="DIR...", nargs=-1, required=True, type=ScenarioPath(path_type=Path))
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
