@@ -16,7 +16,7 @@ help:
 	@echo "make scenarios  hold the library against what it expects, and tell of each"
 	@echo "make bench   measure the figures of benchmarks/"
 	@echo "make tables  write today's steps of every algorithm into tests/algorithms/steps.json"
-	@echo "make schema  write scenarios/collsim.schema.json, and the line that names it into the library"
+	@echo "make schema  write the schema and words of scenarios/, and the line that names the schema into its files"
 	@echo "make seed1   write docs/explanation/seed1.md: the first seed document beside what collsim computes"
 	@echo "make seed2   write docs/explanation/seed2.md: the second seed document beside what collsim derives"
 	@echo "make docs-output  write into docs what the commands on its pages print today"

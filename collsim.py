@@ -262,7 +262,7 @@ __all__ = [
 
 _FIGURES = dict.fromkeys(
     ("Marker", "save", "save_animation", "timeline_figure", "together_figure", "topology_figure"), "plots"
-) | dict.fromkeys(("PictureError", "picture"), "simulator.scenario.pictures")
+) | dict.fromkeys(("picture", "PictureError"), "simulator.scenario.pictures")
 
 
 def __getattr__(name: str) -> Any:

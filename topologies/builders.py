@@ -48,7 +48,7 @@ def ring(
     Parameters
     ----------
     ranks : int
-        N.
+        N, how many ranks.
     bandwidth, latency, overhead : float
         Of each directed link: bytes/s, s, s.
     direction : {'both', 'one'}
@@ -74,6 +74,13 @@ def ring(
 def hypercube(dimension: Whole, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
     """Hypercube of 2^dimension ranks; rank i and i XOR 2^k are neighbours.
 
+    Parameters
+    ----------
+    dimension : int
+        log2 N.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
+
     Examples
     --------
     >>> hypercube(3, bandwidth=64e9).ranks
@@ -87,6 +94,13 @@ def hypercube(dimension: Whole, bandwidth: Bandwidth, latency: Time = 0.0, overh
 
 def full_mesh(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
     """Every pair of N ranks joined by a link each way.
+
+    Parameters
+    ----------
+    ranks : int
+        N, how many ranks.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
 
     Examples
     --------
@@ -111,7 +125,7 @@ def crossbar(
     Parameters
     ----------
     ranks : int
-        N.
+        N, how many ranks.
     bandwidth, latency, overhead : float
         Of each directed link: bytes/s, s, s.
     switch : {'forwards', 'reduces'}
@@ -181,7 +195,7 @@ def custom(nodes: CustomNodes, links: Sequence[CustomLink]) -> Topology:
     nodes : CustomNodes
         How many ranks, and the names of the switches.
     links : sequence of CustomLink
-        In the order in which routing prefers them.
+        All links, in the order in which routing prefers them.
 
     Examples
     --------

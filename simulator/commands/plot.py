@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from simulator.commands.complete import ScenarioPath, names_of
 from simulator.commands.shared import allow_code, known, memory_limit, one_file, progress, say_written
 
 
@@ -22,8 +23,8 @@ class _WithKinds(click.Command):
 
 
 @click.command(cls=_WithKinds)
-@click.argument("path", type=click.Path(path_type=Path))
-@click.argument("kind")
+@click.argument("path", type=ScenarioPath(path_type=Path))
+@click.argument("kind", shell_complete=names_of("picture"))
 @click.option("--out", type=click.Path(path_type=Path), help="The file; default KIND.png in the folder PATH.")
 @click.option("--format", "form", help="png (default), svg or pdf; an animation is a gif.")
 @click.option("--force", is_flag=True, help="Overwrite the file.")

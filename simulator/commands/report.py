@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import allow_code, memory_limit, progress, say_written, warn
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="DIR...", nargs=-1, required=True, type=ScenarioPath(path_type=Path))
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 def report(
     paths: tuple[Path, ...], out: Path | None, force: bool, memory_limit: int | None, allow_code: bool
 ) -> None:
-    """Show a run, or compare several, in one HTML file that needs nothing else.
+    """Show a run, or several, in one HTML file.
 
-    DIR is a folder that --out has written, a scenario, or library:NAME; its scenario is run again.
+    The file needs nothing else, no network either. DIR is a folder that --out has written, a scenario, or
+    library:NAME; its scenario is run again.
     """
     from simulator.scenario.folder import reopen
     from simulator.scenario.report import check_report, doubts, run_again, save_report

@@ -112,11 +112,14 @@ allow_code = click.option(
 
 def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Read 8 GiB."""
+    if text is None:
+        # of every command, and of every word that a shell completes: nothing is loaded for it
+        return None
     from simulator.scenario.errors import UnitError
     from simulator.scenario.units import size
 
     try:
-        return None if text is None else size(text)
+        return size(text)
     except UnitError as error:
         raise click.BadParameter(str(error)) from None
 

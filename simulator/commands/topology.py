@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import console, load_one, say_written
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=ScenarioPath(path_type=Path))
 @click.option("--json", "as_json_text", is_flag=True, help="Print the measures as JSON.")
 @click.option("--out", type=click.Path(path_type=Path), help="Draw it into this PNG, SVG or PDF file.")
 @click.option("--force", is_flag=True, help="Overwrite --out.")

@@ -203,17 +203,19 @@ class Scenario:
     source : Source
         Where each of these stands in the file; not compared.
     reduction : Reduction, optional
-        None reduces in no time.
+        A reducer at every rank; without it reducing takes no time.
     network : Network
+        How messages pass the network.
     engine : {'auto', 'simpy', 'compiled'}
         What runs the plan, with the same result: compiled loops where they pay off, or SimPy.
     symmetry : {'auto', 'none'}
         Whether rank 0 may stand for all where a large scenario looks the same from every rank.
     verify : {'full', 'sampled', 'no'}, optional
-        Which chunks the schedule is proven for; None for all, or a sample where they are too many.
+        Which chunks the schedule is proven for; by default all, or a sample where they are too many.
     delay : mapping of int to float
         Seconds by which a rank starts late.
     expect : Expect
+        What the result must be, as `collsim check` holds it.
     """
 
     name: str

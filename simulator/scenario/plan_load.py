@@ -164,14 +164,14 @@ def plan_keys(
         "model": known["model"].taking(block_schema(parameters_of(transformer), transformer))
         if model
         else known["model"].taking(Any, required=False),
-        "batch": known["batch"].taking(block_schema(_batch_keys(), _batch)),
+        "batch": known["batch"].taking(block_schema(batch_keys(), _batch)),
         "memory": known["memory"].taking(block_schema(parameters_of(memory_plan), memory_plan)),
         "hardware": known["hardware"] if hardware else known["hardware"].taking(Any),
         "topology": known["topology"].taking(topology_schema(topology)),
     }
 
 
-def _batch_keys() -> dict[str, Parameter | CoreSchema]:
+def batch_keys() -> dict[str, Parameter | CoreSchema]:
     """Keys of the block `batch`: `global` is no name in Python."""
     known = parameters_of(Batch)
     return {"global": known.pop("total"), **known}

@@ -149,15 +149,16 @@ class PlanScenario:
     topology : TopologyChoice, optional
         Of as many ranks as the plan has.
     network : Network
-        Without a placement.
+        How messages pass the network; without a placement.
     reduction : Reduction, optional
-        None reduces in no time.
+        A reducer at every rank; without it reducing takes no time.
     efficiency : Efficiency
     work : WorkPlan
     overlap : Overlap
     serve : ServePlan, optional
     search : Space
     expect : ExpectPlan
+        What the plan must come to, as `collsim check` holds it.
     """
 
     name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from algorithms.collective import KINDS
 from algorithms.registry import ALGORITHMS
@@ -15,9 +16,12 @@ from simulator.scenario.schema.convert import Definitions, Json
 from simulator.scenario.schema.docstrings import summary
 from simulator.scenario.schema.topology import when, words
 
-_IS_CODE: Json = {"required": ["algorithm"], "properties": {"algorithm": {"type": "object"}}}
-_IS_STEPS: Json = {"required": ["steps"], "not": {"required": ["algorithm"]}}
-_NEEDS_NO_SIZE: Json = {
+ALGORITHM: Final = "algorithm"
+"""Name of the definition of all algorithms."""
+
+_IS_CODE: Final[Json] = {"required": ["algorithm"], "properties": {"algorithm": {"type": "object"}}}
+_IS_STEPS: Final[Json] = {"required": ["steps"], "not": {"required": ["algorithm"]}}
+_NEEDS_NO_SIZE: Final[Json] = {
     "anyOf": [{"required": ["sizes"]}, {"required": ["kind"], "properties": {"kind": {"const": "barrier"}}}]
 }
 
@@ -85,8 +89,10 @@ def _by_name(definitions: Definitions, shared: Mapping[str, Json]) -> Json:
     ]
     unknown_kind = {"if": {"not": {"properties": {"kind": {"enum": list(KINDS)}}, "required": ["kind"]}}}
     options = [when("algorithm", [name], _closed(definitions, name, shared)) for name in ALGORITHMS]
+    any_name = definitions.refer(ALGORITHM, lambda: words({}, known))
+    anything = {"properties": {"algorithm": any_name}}
     # of an unknown algorithm nothing can be said of the other keys
-    return {"required": ["algorithm"], "allOf": [*able, {**unknown_kind, "then": _one_of(known)}, *options]}
+    return {"required": ["algorithm"], "allOf": [*able, {**unknown_kind, "then": anything}, *options]}
 
 
 def _one_of(known: Mapping[str, str]) -> Json:

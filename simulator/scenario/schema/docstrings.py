@@ -82,9 +82,23 @@ def about(parameter: Parameter) -> str:
         for owner in (parameter.of, made):
             text = documented(owner).get(parameter.name) if callable(owner) else None
             if text:
-                return _SI.sub("", text)
-    blocks = (part for part in (parameter.annotation, *get_args(parameter.annotation)) if is_dataclass(part))
+                return _without_units(text)
+    parts = (parameter.annotation, *get_args(parameter.annotation))
+    blocks = (part for part in parts if isinstance(part, type) and is_dataclass(part))
     return next(filter(None, map(summary, blocks)), "")
+
+
+def _without_units(text: str) -> str:
+    """A text without the units in which the code counts.
+
+    Examples
+    --------
+    >>> _without_units("Of a link: bytes/s, s."), _without_units("bytes/s, s; what is not given stays.")
+    ('Of a link.', 'What is not given stays.')
+    """
+    left = _SI.sub("", text)
+    kept = left.lstrip(" ;:,")
+    return left if kept == left else kept[:1].upper() + kept[1:]
 
 
 def _joined(lines: list[str]) -> str:

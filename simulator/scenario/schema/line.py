@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final
 
-from simulator.scenario.library import PRESETS
+from simulator.scenario.library import PRESETS, SCHEMA_MARK
 from simulator.scenario.schema.files import NAME, PRESET_NAME
-
-MARK: Final = "# yaml-language-server: $schema="
 
 
 def schema_above(file: Path) -> Path | None:
@@ -29,5 +26,5 @@ def with_line(text: str, file: Path, schema: Path) -> str:
     name: a
     """
     path = Path(os.path.relpath(schema.resolve(), file.resolve().parent)).as_posix()
-    rest = text.partition("\n")[2] if text.startswith(MARK) else text
-    return f"{MARK}{path}\n{rest}"
+    rest = text.partition("\n")[2] if text.startswith(SCHEMA_MARK) else text
+    return f"{SCHEMA_MARK}{path}\n{rest}"

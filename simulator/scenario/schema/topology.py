@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from simulator.scenario.fields import parameters_of
-from simulator.scenario.library import PRESETS, library_folder
+from simulator.scenario.library import PRESETS, heading, library_folder
 from simulator.scenario.load import topology_schema
 from simulator.scenario.parts import FOLDERS, Part, part_names, read_part
 from simulator.scenario.presets import LINK_KEYS, preset_names, read_preset
@@ -142,9 +142,7 @@ def titles(part: Part) -> dict[str, str]:
 
 def title(file: str) -> str:
     """What the first comment of a preset's file says that it is."""
-    lines = (library_folder() / PRESETS / file).read_text("utf-8").splitlines()
-    said = (line.removeprefix("# ") for line in lines if not line.startswith("# yaml-language-server"))
-    return next(said)
+    return heading((library_folder() / PRESETS / file).read_text("utf-8"))[0]
 
 
 def _grouped(blocks: Mapping[str, Json]) -> list[tuple[list[str], Json]]:

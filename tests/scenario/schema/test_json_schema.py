@@ -20,7 +20,7 @@ from algorithms.collective import COLLECTIVES
 from algorithms.registry import ALGORITHMS
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema
-from simulator.scenario.library import PRESETS, library_folder
+from simulator.scenario.library import PRESETS, WORDS, library_folder
 from simulator.scenario.parse import parse
 from simulator.scenario.plan_load import loads_any
 from simulator.scenario.presets import preset_names
@@ -29,6 +29,7 @@ from simulator.scenario.schema.convert import Definitions
 from simulator.scenario.schema.docstrings import documented, summary
 from simulator.scenario.schema.line import schema_above, with_line
 from simulator.scenario.source import plain
+from simulator.scenario.words import words_text
 from tests.scenario.test_load import EVERY_KEY
 from tests.scenario.test_wrong_input import CASES
 from topologies.quantities import Bandwidth, Bytes, Count, Ratio, Time, Whole
@@ -103,6 +104,10 @@ def refusal(text: str, part: str | None = None) -> str:
 def test_published_file_is_current(name: str, part: str | None) -> None:
     Draft202012Validator.check_schema(json_schema(part))
     assert (library_folder() / name).read_text("utf-8") == schema_text(part), "`make schema` writes it anew"
+
+
+def test_published_words_are_current() -> None:
+    assert (library_folder() / WORDS).read_text("utf-8") == words_text(), "`make schema` writes them anew"
 
 
 @pytest.mark.parametrize("file", LIBRARY, ids=lambda file: file.stem)
@@ -333,6 +338,7 @@ def write() -> None:
     """Write the published schemas, and the line that names one into every file of the library."""
     for name, part in FILES.items():
         (library_folder() / name).write_text(schema_text(part), "utf-8")
+    (library_folder() / WORDS).write_text(words_text(), "utf-8")
     for file in LIBRARY:
         schema = schema_above(file)
         if schema is not None:
