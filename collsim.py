@@ -71,9 +71,11 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.explain import Explanation, explain
 from simulator.scenario.load import load, loads
 from simulator.scenario.models import Scenario
+from simulator.scenario.output import OutputError
 from simulator.scenario.plan_load import load_plan, loads_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
+from simulator.scenario.report import report
 from simulator.scenario.result import as_json
 from simulator.scenario.run import Result, build_topology, run
 from simulator.scenario.search_run import SearchResult, work_out_search
@@ -117,7 +119,8 @@ from topologies import (
 from topologies.measures import Measures, measure
 
 if TYPE_CHECKING:
-    from plots import Marker, save, timeline_figure, together_figure, topology_figure
+    from plots import Marker, save, save_animation, timeline_figure, together_figure, topology_figure
+    from simulator.scenario.pictures import PictureError, picture
 
 __all__ = [
     "ALGORITHMS",
@@ -152,7 +155,9 @@ __all__ = [
     "Model",
     "ModelError",
     "Network",
+    "OutputError",
     "Parallel",
+    "PictureError",
     "Plan",
     "PlanError",
     "PlanResult",
@@ -222,9 +227,11 @@ __all__ = [
     "mesh",
     "multilevel",
     "on",
+    "picture",
     "platforms",
     "prove",
     "rails",
+    "report",
     "ring",
     "rounds",
     "route",
@@ -233,6 +240,7 @@ __all__ = [
     "run_plan",
     "run_together",
     "save",
+    "save_animation",
     "simulate",
     "star",
     "sweep",
@@ -252,13 +260,15 @@ __all__ = [
     "work_out_step",
 ]
 
-_FIGURES = frozenset({"Marker", "save", "timeline_figure", "together_figure", "topology_figure"})
+_FIGURES = dict.fromkeys(
+    ("Marker", "save", "save_animation", "timeline_figure", "together_figure", "topology_figure"), "plots"
+) | dict.fromkeys(("picture", "PictureError"), "simulator.scenario.pictures")
 
 
 def __getattr__(name: str) -> Any:
     """Load matplotlib only for whoever draws."""
     if name in _FIGURES:
-        import plots
+        from importlib import import_module
 
-        return getattr(plots, name)
+        return getattr(import_module(_FIGURES[name]), name)
     raise AttributeError(f"module 'collsim' has no attribute {name!r}")

@@ -92,8 +92,9 @@ def sizes_figure(
                 axes.plot(places, heights, color=INK, ls="", marker="o", ms=5, mfc="none", label="measured")
                 about += "; circles: measured"
             draw_names(axes, figure, sizes, curves, tints, about)
-            foot = figure.add_axes((LEFT, BOTTOM - 0.075, 1 - LEFT - RIGHT, _STRIP), sharex=axes)
-            _strip(foot, leaders, tints)
+            if leaders:
+                foot = figure.add_axes((LEFT, BOTTOM - 0.075, 1 - LEFT - RIGHT, _STRIP), sharex=axes)
+                _strip(foot, leaders, tints)
         return figure
 
 
@@ -106,7 +107,8 @@ def _tints(curves: Sequence[Curve], leaders: Sequence[Leader]) -> dict[str, int]
     """Numbers of the colours of the lines that have one."""
     winning = dict.fromkeys(leader.name for leader in leaders)
     never = float("inf")
-    last = sorted(curves, key=lambda curve: never if curve.values[-1] is None else curve.values[-1])
+    simulated = [curve for curve in curves if not curve.formula]
+    last = sorted(simulated, key=lambda curve: never if curve.values[-1] is None else curve.values[-1])
     named = dict.fromkeys((*winning, *(curve.name for curve in last)))
     return {name: i for i, name in enumerate(list(named)[:NAMED])}
 
@@ -119,7 +121,8 @@ def _scales(
     leaders: Sequence[Leader],
 ) -> bool:
     """Logarithmic axes around what is drawn; whether anything is."""
-    points = [points_of(sizes, curve.values) for curve in curves]
+    # what is worked out may lie far below
+    points = [points_of(sizes, curve.values) for curve in curves if not curve.formula]
     times = [time for _, y in points for time in y]
     if not times:
         say_nothing(axes, "all of it takes no time, or no size")

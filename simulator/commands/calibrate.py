@@ -57,12 +57,12 @@ def calibrate(
     from simulator.scenario.calibration.held import hold_out
     from simulator.scenario.calibration.output import calibration_figure, calibration_json, platform_yaml
     from simulator.scenario.calibration.target import target_of
-    from simulator.scenario.output import check_out, write_figure, write_file
+    from simulator.scenario.output import check_out, check_picture, write_file, write_picture
 
     if out is not None:
         check_out(out, (".yaml", ".yml"), force=force)
     if picture is not None:
-        check_out(picture, (".png", ".svg"), force=force)
+        check_picture(picture, force=force)
     names = _names(algorithm)
     series = _series(logs, collective, ranks, in_place)
     target = target_of(topology, max(one.ranks for one in series), (out or Path("x")).parent)
@@ -72,7 +72,7 @@ def calibrate(
     if out is not None:
         write_file(out, platform_yaml(found, target, at).encode())
     if picture is not None:
-        write_figure(calibration_figure(found), picture)
+        write_picture(calibration_figure(found), picture, force=force)
     if as_json_text:
         click.echo(calibration_json(found, held), nl=False)
     else:

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import console, load_one, say_written, warn
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=ScenarioPath(path_type=Path))
 @click.option("--json", "as_json_text", is_flag=True, help="Print the measures as JSON.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Draw it (.png, .svg), or write it for others (.graphml, .yml of ASTRA-sim, .dot).",
+    help="Draw it (.png, .svg, .pdf), or write it for others (.graphml, .yml of ASTRA-sim, .dot).",
 )
 @click.option("--force", is_flag=True, help="Overwrite --out.")
 def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> None:

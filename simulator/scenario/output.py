@@ -15,7 +15,7 @@ from simulator.scenario.errors import one_of
 from simulator.scenario.folder import keep
 from simulator.scenario.result import HEADER, as_json, timeline_rows
 from simulator.scenario.run import Result
-from topologies.clock import to_seconds
+from simulator.scenario.run_pictures import timeline_picture
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from topologies.topology import Topology
 
 
+FORMS: Final = ("png", "svg", "pdf")
+"""Forms of a picture's file."""
+
+_PICTURES: Final = tuple(f".{form}" for form in FORMS)
+
 TRACE: Final = "trace.json.gz"
 """Name of the file for Perfetto."""
-
-MOST_MARKERS: Final = 6
-"""Collectives of which a picture marks when they have finished."""
 
 
 class OutputError(CollsimError):
@@ -37,7 +39,7 @@ class OutputError(CollsimError):
 
 
 def write_results(
-    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False
+    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False, report: bool = False
 ) -> list[Path]:
     """Write each result's files: result.json, timeline.csv, .png and .svg, trace.json.gz, and its scenario.
 
@@ -50,6 +52,8 @@ def write_results(
         New or empty, unless `force`.
     force : bool
         Overwrite what is there.
+    report : bool
+        Write report.html of all of them, too, into the folder itself.
 
     Raises
     ------
@@ -67,6 +71,11 @@ def write_results(
             home.mkdir(exist_ok=True)
             _fill_folder(result, home)
             keep(result.scenario, home, folder / home.relative_to(target))
+        if report:
+            from simulator.scenario.report import report_page
+
+            page = report_page([(result, ()) for result in results])
+            (target / "report.html").write_text(page, encoding="utf-8")
 
     return write_folder(folder, fill, force=force)
 
@@ -106,6 +115,18 @@ def check_file(path: Path) -> None:
         raise OutputError(f"{path} is a folder; a file should go there")
     if path.exists() and not path.is_file():
         raise OutputError(f"{path} is a device or a pipe; a file should go there")
+
+
+def check_new(path: Path, *, force: bool) -> None:
+    """Refuse to put a file in the place of another, or of what is none.
+
+    Raises
+    ------
+    OutputError
+    """
+    check_file(path)
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists; --force overwrites it")
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
@@ -184,48 +205,6 @@ def save_figures(figures: Mapping[str, Figure], folder: Path) -> None:
             save(figure, folder / f"{name}.{form}")
 
 
-def timeline_picture(result: Result | TogetherResult) -> Figure:
-    """The timeline of a result with its critical path."""
-    return _timeline_figure(result) if isinstance(result, Result) else _together_figure(result)
-
-
-def _timeline_figure(result: Result) -> Figure:
-    from plots.timeline import Marker, timeline_figure
-
-    bounds = {
-        "closed form": result.analytic,
-        "latency bound": result.bounds.latency,
-        "bandwidth bound": result.bounds.bandwidth,
-        "reduction bound": result.bounds.reduction,
-    }
-    markers = [Marker(label, seconds) for label, seconds in bounds.items() if seconds]
-    title = result.scenario.name + ("" if result.symmetry is None else ": rank 0, which stands for all")
-    return timeline_figure(
-        result.timeline,
-        result.schedule,
-        result.topology,
-        title=title,
-        markers=markers,
-        path=result.critical_path,
-    )
-
-
-def _together_figure(result: TogetherResult) -> Figure:
-    from plots.timeline import Marker, together_figure
-
-    ends = [Marker(member.name, to_seconds(member.finish)) for member in result.members]
-    return together_figure(
-        result.timeline,
-        result.together,
-        result.topology,
-        title=result.scenario.name,
-        names=result.names,
-        # more would hide what they mark
-        markers=ends if len(ends) <= MOST_MARKERS else (),
-        path=result.critical_path,
-    )
-
-
 def write_folder(folder: Path, fill: Callable[[Path], None], *, force: bool = False) -> list[Path]:
     """Fill a hidden folder beside the real one, then move what is in it.
 
@@ -280,7 +259,7 @@ def _remove_empty(made: Sequence[Path]) -> None:
 
 
 def write_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
-    """Draw a topology as PNG or SVG, or write it in another program's format, by the name's ending.
+    """Draw a topology as PNG, SVG or PDF, or write it in another program's format, by the name's ending.
 
     Raises
     ------
@@ -293,29 +272,15 @@ def write_topology(topology: Topology, path: Path, *, force: bool = False) -> No
     writers = _writers()
     if path.suffix in writers:
         text = writers[path.suffix](topology)
-        _make_parent(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}") from None
         write_file(path, text.encode())
         return
     from plots.topology import topology_figure
 
-    write_figure(topology_figure(topology), path)
-
-
-def write_figure(figure: Figure, path: Path) -> None:
-    """Draw a figure into a file, all of it or nothing.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    from plots.style import save
-
-    _make_parent(path)
-    try:
-        save(figure, path)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from None
+    write_picture(topology_figure(topology), path, force=force)
 
 
 def _writers() -> Mapping[str, Callable[[Topology], str]]:
@@ -326,13 +291,6 @@ def _writers() -> Mapping[str, Callable[[Topology], str]]:
     return {end: write for end, write in ends.items() if end != ".xml"}
 
 
-def _make_parent(path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from None
-
-
 def check_topology_out(path: Path, *, force: bool) -> None:
     """Refuse a path that is neither a picture's nor a topology's, or in use.
 
@@ -341,10 +299,45 @@ def check_topology_out(path: Path, *, force: bool) -> None:
     OutputError
         With what is in the way.
     """
-    check_out(path, (".png", ".svg", *_writers()), force=force)
+    check_out(path, (*_PICTURES, *_writers()), force=force)
 
 
-def check_out(path: Path, endings: Sequence[str], *, force: bool) -> None:
+def write_picture(drawn: Figure | Sequence[Figure], path: Path, *, force: bool = False) -> None:
+    """Write a figure into a PNG, SVG or PDF file, or several as an animated GIF.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and `force` is not given, or it cannot be written.
+    """
+    animated = isinstance(drawn, Sequence)
+    check_picture(path, force=force, animated=animated)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(drawn, Sequence):
+            from plots.animation import save_animation
+
+            save_animation(drawn, path)
+        else:
+            from plots.style import save
+
+            save(drawn, path)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def check_picture(path: Path, *, force: bool, animated: bool = False) -> None:
+    """Refuse a picture's path that is no picture's, or in use.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
+    check_out(path, (".gif",) if animated else _PICTURES, force=force)
+
+
+def check_out(path: Path, suffixes: Sequence[str], *, force: bool) -> None:
     """Refuse a file's path that ends otherwise, or is in use.
 
     Raises
@@ -352,8 +345,6 @@ def check_out(path: Path, endings: Sequence[str], *, force: bool) -> None:
     OutputError
         With what is in the way.
     """
-    if path.suffix not in endings:
-        raise OutputError(f"{path} must end in {one_of(endings)}")
-    check_file(path)
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists; --force overwrites it")
+    if path.suffix not in suffixes:
+        raise OutputError(f"{path} must end in {one_of(suffixes)}")
+    check_new(path, force=force)

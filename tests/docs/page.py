@@ -136,9 +136,12 @@ def _check_yaml(block: str) -> None:
     """Refuse a scenario, or a part of one, that does not load."""
     keys = set(yaml.safe_load(block))
     lacking = () if keys & {"model", "collectives"} else sorted(REST.keys() - keys)
-    whole, load = Path("part.yaml"), read_sweep if "sweep" in keys else load_any
+    whole = Path("part.yaml")
     whole.write_text(block + "".join(yaml.safe_dump({key: REST[key]}) for key in lacking), encoding="utf-8")
-    load(whole)
+    if "sweep" in keys:
+        read_sweep(whole)
+    else:
+        load_any(whole)
 
 
 def _run_python(block: str, names: dict[str, Any]) -> None:

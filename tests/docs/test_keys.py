@@ -44,14 +44,8 @@ def _inside(annotation: Any, seen: set[Any]) -> Iterator[str]:
 @pytest.mark.parametrize(
     "target",
     [
-        Scenario,
-        TogetherScenario,
-        PlanScenario,
-        transformer,
-        memory_plan,
-        SweepPlan,
-        topology_from,
-        *TOPOLOGIES.values(),
+        *(Scenario, TogetherScenario, PlanScenario, SweepPlan, transformer, memory_plan),
+        *(topology_from, *TOPOLOGIES.values()),
     ],
     ids=lambda target: target.__name__,
 )
