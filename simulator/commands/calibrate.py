@@ -65,7 +65,7 @@ def calibrate(
         check_picture(picture, force=force)
     names = _names(algorithm)
     series = _series(logs, collective, ranks, in_place)
-    target = target_of(topology, max(one.ranks for one in series), (out or Path("x")).parent)
+    target = target_of(topology, max(one.ranks for one in series), Path() if out is None else out.parent)
     how = {"algorithms": names, "dims": target.dims, "limits": target.limits, "protocols": protocols}
     found = fit_all(series, **how)  # type: ignore[arg-type]
     held = hold_out(series, **how) if holdout else ()

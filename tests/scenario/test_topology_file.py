@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from simulator.scenario import library, load
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.folder import reopen
 from simulator.scenario.run import build_topology, run
+from simulator.scenario.schema import json_schema
 from simulator.scenario.topology_file import foreign_topology, read_topology
 from tests.cli.test_commands import collsim
 from tests.damage import damaged
@@ -162,6 +164,15 @@ def test_a_bomb_is_refused_before_it_goes_off(folder: Path) -> None:
     (folder / "deep.json").write_bytes(b'{"nodes": ' + b"[" * 10**5)
     with pytest.raises(ScenarioErrors, match=r"nested too deeply"):
         read_topology(folder / "deep.json")
+
+
+def test_editors_are_told_of_files() -> None:
+    schema = Draft202012Validator(json_schema(None))
+    rest = {"collective": {"kind": "allgather", "algorithm": "ring", "size": "1 MiB"}}
+    good = {"file": "a.xml", "format": "nccl", "machines": 2, "latency": "1 us"}
+    assert schema.is_valid({"topology": good, **rest})
+    for wrong in ({**good, "ranks": 8}, {**good, "format": "xml"}, {**good, "machines": 0}):
+        assert not schema.is_valid({"topology": wrong, **rest}), wrong
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="no real files here")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simulator.scenario.parse import parse
+from simulator.scenario.units import MAX_BANDWIDTH, MIN_BANDWIDTH, MIN_TIME
 from simulator.scenario.written import to_yaml
+from topologies.errors import CollsimError
 from topologies.text import format_bytes
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def platform_yaml(found: Calibration, target: Target, size: int | None = None) -> str:
-    """A scenario that takes as long as the fit says: of the first log's collective.
+    """A scenario that takes as long as the fit says: of the first log of as many ranks as the topology has.
 
     Parameters
     ----------
@@ -30,15 +32,18 @@ def platform_yaml(found: Calibration, target: Target, size: int | None = None) -
     target : Target
     size : int, optional
         M in bytes, which says by which protocol and algorithm; by default the log's largest.
+
+    Raises
+    ------
+    CollsimError
+        If no log is of so many ranks.
     """
-    series = found.series[0]
+    index = _written_series(found, target)
+    series = found.series[index]
     size = series.points[-1].size if size is None else size
-    part = part_at(found, 0, size)
-    form, protocol = found.forms[0][part.form], found.protocols[part.protocol]
-    prices = [
-        None if beta is None else (0.0 if alpha is None else alpha.value, beta.value)
-        for alpha, beta in zip(protocol.alphas, protocol.betas, strict=True)
-    ]
+    part = part_at(found, index, size)
+    form, protocol = found.forms[index][part.form], found.protocols[part.protocol]
+    prices = [_price(alpha, beta) for alpha, beta in zip(protocol.alphas, protocol.betas, strict=True)]
     collective = {"kind": series.kind, "algorithm": form.name, "size": f"{size} B", **_plain(form.options)}
     tree: dict[str, Any] = {
         "name": f"{series.kind} as measured",
@@ -47,24 +52,45 @@ def platform_yaml(found: Calibration, target: Target, size: int | None = None) -
         "network": {"model": "cut_through"},
     }
     if found.gamma is not None:
-        tree["reduction"] = {"bandwidth": f"{found.gamma.value!r} B/s"}
+        tree["reduction"] = {"bandwidth": f"{_rate(found.gamma)!r} B/s"}
     if found.startup is not None:
         late = f"{found.startup.value!r} s"
         tree["delay"] = dict.fromkeys(range(series.ranks), late)
     source, _ = parse(json.dumps(tree), "platform.yaml")
-    return "".join(f"# {line}\n" for line in _heading(found, part)) + to_yaml(source.root)
+    return "".join(f"# {line}\n" for line in _heading(found, index, part)) + to_yaml(source.root)
+
+
+def _written_series(found: Calibration, target: Target) -> int:
+    ranks = None if target.topology is None else target.topology.ranks
+    for index, one in enumerate(found.series):
+        if ranks in (None, one.ranks):
+            return index
+    raise CollsimError(f"no log is of the topology's {ranks} ranks, so that no scenario of it can be written")
+
+
+def _price(alpha: Value | None, beta: Value | None) -> tuple[float, float] | None:
+    """Alpha and beta of a level; where only one of them is told, the other costs nothing."""
+    if alpha is None and beta is None:
+        return None
+    seconds = 0.0 if alpha is None or alpha.value < MIN_TIME else alpha.value
+    return seconds, float(MAX_BANDWIDTH) if beta is None else _rate(beta)
+
+
+def _rate(value: Value) -> float:
+    """bytes/s as a scenario may have them."""
+    return min(max(value.value, float(MIN_BANDWIDTH)), float(MAX_BANDWIDTH))
 
 
 def _plain(options: Any) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
 
 
-def _heading(found: Calibration, part: Part) -> list[str]:
+def _heading(found: Calibration, index: int, part: Part) -> list[str]:
     names = dict.fromkeys(f"{one.kind} of {one.ranks} ranks" for one in found.series)
     lines = [f"Fitted by collsim calibrate to times of {', '.join(names)}."]
     lines += [
-        f"{part_text(found, 0, each)}{', which is written here' if each == part else ''}"
-        for each in found.parts[0]
+        f"{part_text(found, index, each)}{', which is written here' if each == part else ''}"
+        for each in found.parts[index]
     ]
     return lines
 

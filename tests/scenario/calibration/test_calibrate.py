@@ -12,7 +12,9 @@ import pytest
 from plots.calibration import Measured, calibration_figure
 from simulator.scenario.calibration.calibrate import Value, calibrate
 from simulator.scenario.calibration.held import hold_out
-from simulator.scenario.load import load
+from simulator.scenario.calibration.output import platform_yaml
+from simulator.scenario.calibration.target import target_of
+from simulator.scenario.load import load, loads
 from simulator.scenario.measurements.series import Point, Series
 from simulator.scenario.run import run
 from tests.cli.test_commands import collsim
@@ -145,6 +147,19 @@ def test_too_little_is_refused() -> None:
         calibrate([series("allreduce", 8, ring(8))], algorithms=["bruck"])
 
 
+def test_what_times_that_mean_nothing_is_fitted_all_the_same() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        sizes = np.sort(rng.integers(1, 2 ** rng.integers(3, 40), 12))
+        times = 10.0 ** rng.uniform(-9, 5, 12) if rng.random() < 0.5 else np.full(12, 1e-5)
+        points = tuple(Point(int(size), float(time), 1) for size, time in zip(sizes, times, strict=True))
+        kind = ("allreduce", "allgather", "broadcast", "all_to_all")[int(rng.integers(4))]
+        one = Series("a.log", kind, int(rng.integers(2, 9)), False, points)
+        found = calibrate([one])
+        assert np.isfinite(found.predicted[0]).all()
+        loads(platform_yaml(found, target_of(None, one.ranks, Path())), "platform.yaml")
+
+
 MACHINE = """\
 topology: {kind: multilevel, levels: [{name: node, size: 4, shape: switch, bandwidth: 200 GB/s},
                                       {name: net, size: 2, shape: ring, bandwidth: 25 GB/s}]}
@@ -195,6 +210,8 @@ def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFi
     assert collsim("calibrate", log, "--algorithm", "rings") == 2
     assert collsim("calibrate", log, "--ranks", 1) == 2
     assert "of one rank, which sends nothing" in capsys.readouterr().err
+    assert collsim("calibrate", log, "--topology", "dgx-a100", "--out", out, "--force") == 2
+    assert "no log is of the topology's 32 ranks" in capsys.readouterr().err
 
 
 def test_the_figure_breaks_lines_where_something_else_holds() -> None:
