@@ -124,7 +124,7 @@ def compare(
     """
     from simulator.scenario.compare import compare as run_all
     from simulator.scenario.compare import unexpected
-    from simulator.scenario.compare_output import comparison_csv, comparison_json, write_comparison
+    from simulator.scenario.compare_output import comparison_json, comparison_rows, write_comparison
     from simulator.scenario.models import Scenario
     from simulator.scenario.output import check_folder
 
@@ -150,7 +150,9 @@ def compare(
     if out is not None:
         write_comparison(comparison, out, force=force)
     if as_json_text or as_csv:
-        click.echo(comparison_json(comparison) if as_json_text else comparison_csv(comparison), nl=False)
+        click.echo(
+            comparison_json(comparison) if as_json_text else comparison_rows(comparison).csv(), nl=False
+        )
     else:
         _print(comparison)
     if out is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from simulator.scenario.rows import Kind, Rows
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -115,8 +115,18 @@ def _row(cells: Iterable[str]) -> str:
 
 def sheet_csv(sheet: Sheet) -> str:
     """A table as CSV, all its columns, values as they are and headers of one word."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(column.in_csv for column in sheet.columns)
-    writer.writerows(zip(*(column.values for column in sheet.columns), strict=True))
-    return stream.getvalue()
+    return sheet_rows(sheet).csv()
+
+
+def sheet_rows(sheet: Sheet) -> Rows:
+    """All columns of a table, values as they are and headers of one word."""
+    kinds = {column.in_csv: _kind(column.values) for column in sheet.columns}
+    return Rows(kinds, lambda: zip(*(column.values for column in sheet.columns), strict=True))
+
+
+def _kind(values: Sequence[Value]) -> Kind:
+    """What all values are: fractions are numbers."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int}:
+        return int
+    return float if kinds <= {int, float, Fraction} else str
