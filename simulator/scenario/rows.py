@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import numpy as np
@@ -45,6 +46,16 @@ class Rows:
 
     kinds: Mapping[str, Kind]
     make: Callable[[], Iterable[Sequence[Any]]]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Sequence[Any]]) -> Rows:
+        """Columns of plain values by name, None for nothing, as rows: what mixes numbers and words is words.
+
+        >>> Rows.of({"a": [1, None, 2.5], "b": [8, "auto", True]}).values()
+        {'a': [1.0, None, 2.5], 'b': ['8', 'auto', 'True']}
+        """
+        kinds = {name: kind_of(some) for name, some in values.items()}
+        return cls(kinds, lambda: zip(*values.values(), strict=True))
 
     def __iter__(self) -> Iterator[Sequence[Any]]:
         return iter(self.make())
@@ -92,6 +103,16 @@ class Rows:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(self.names)
         writer.writerows(self)
+
+
+def kind_of(values: Iterable[Any]) -> Kind:
+    """What all of some values are; fractions are numbers, and nothing is a word."""
+    kinds = {type(value) for value in values if value is not None}
+    if not kinds:
+        return str
+    if len(kinds) == 1 and kinds <= {bool, int}:
+        return bool if bool in kinds else int
+    return float if kinds <= {int, float, Fraction} else str
 
 
 def as_column(values: Sequence[Any]) -> Column:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from simulator.scenario.rows import Kind, Rows
+from simulator.scenario.rows import Rows, kind_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -120,13 +120,5 @@ def sheet_csv(sheet: Sheet) -> str:
 
 def sheet_rows(sheet: Sheet) -> Rows:
     """All columns of a table, values as they are and headers of one word."""
-    kinds = {column.in_csv: _kind(column.values) for column in sheet.columns}
+    kinds = {column.in_csv: kind_of(column.values) for column in sheet.columns}
     return Rows(kinds, lambda: zip(*(column.values for column in sheet.columns), strict=True))
-
-
-def _kind(values: Sequence[Value]) -> Kind:
-    """What all values are: fractions are numbers."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds <= {int}:
-        return int
-    return float if kinds <= {int, float, Fraction} else str

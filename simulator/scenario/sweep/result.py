@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from simulator.scenario.answer import Answer
 from simulator.scenario.flat import gathered
 from simulator.scenario.rows import as_column
 
@@ -37,8 +38,8 @@ class Row:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sweep:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sweep(Answer):
     """A scenario run at every point of a sweep.
 
     Attributes
@@ -50,6 +51,11 @@ class Sweep:
 
     scenario: SweepScenario
     rows: tuple[Row, ...]
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.name}: {len(self.rows)} points"
 
     @property
     def name(self) -> str:
