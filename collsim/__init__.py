@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from simulator.llm.traffic_plan import TrafficPlan
     from simulator.scenario.answer import Answer
     from simulator.scenario.ask import compare, diff, explain, hold, run
+    from simulator.scenario.catalogue import steps_rows
     from simulator.scenario.check import Mismatch, Outcome, check
     from simulator.scenario.compare import Comparison, unexpected
     from simulator.scenario.diff import Difference
@@ -282,6 +283,7 @@ __all__ = [
     "states",
     "step_json",
     "step_table",
+    "steps_rows",
     "sweep",
     "textbook_bounds",
     "then",

@@ -127,7 +127,7 @@ def _print_table(
     from algorithms.collective import KINDS
     from algorithms.registry import ALGORITHMS
     from algorithms.steps import step_table
-    from simulator.scenario.catalogue import steps_csv, steps_json, steps_tables
+    from simulator.scenario.catalogue import steps_json, steps_rows, steps_tables
 
     names = tuple(ALGORITHMS) if name is None else (known(name, {n: n for n in ALGORITHMS}, "algorithm"),)
     kinds = tuple(KINDS) if collective is None else (known(collective, {k: k for k in KINDS}, "collective"),)
@@ -136,7 +136,7 @@ def _print_table(
         for table in steps_tables(counted, what):
             console().print(table)
     else:
-        click.echo(steps_csv(counted) if form == "csv" else steps_json(counted), nl=False)
+        click.echo(steps_rows(counted).csv() if form == "csv" else steps_json(counted), nl=False)
 
 
 def _settings(settings: Sequence[str]) -> dict[str, str]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     Column: TypeAlias = NDArray[Any] | list[Any]
 
-Kind: TypeAlias = "type[int] | type[float] | type[str] | type[bool]"
+Kind: TypeAlias = "Callable[[Any], int | float | str | bool]"
+"""Makes a value of what is in a cell: int, float, str, bool."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,8 +31,8 @@ class Rows:
 
     Attributes
     ----------
-    kinds : mapping of str to type
-        What is in each column, by its name.
+    kinds : mapping of str to callable
+        Makes a value of what is in a cell, by the column's name.
     make : callable
         Gives the rows, from the first on at every call; numbers may be written out as text.
 

@@ -24,12 +24,18 @@ class States(Answer):
 
     Attributes
     ----------
-    headline : str
+    of : str
+        What has these states.
     sheets : tuple of Sheet
     """
 
-    headline: str
+    of: str
     sheets: tuple[Sheet, ...]
+
+    @property
+    def headline(self) -> str:
+        """What it is of."""
+        return self.of
 
 
 def states(
