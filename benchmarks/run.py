@@ -24,6 +24,7 @@ from typing import TypeVar
 
 import numpy as np
 from naive import naive_ring_reduce_scatter
+from report_page import ALL_TO_ALL, ALLREDUCE, opening, page_of, result_of
 
 from algorithms.bounds import lower_bounds
 from algorithms.collective import make_collective
@@ -98,6 +99,7 @@ def main() -> None:
         critical_paths,
         sweeps,
         whole_runs,
+        reports,
     ):
         for figure in figures():
             print(figure, flush=True)
@@ -376,6 +378,22 @@ def whole_runs(times: int = 3) -> Iterator[Figure]:
         costs = [_cost_of(*command, f"benchmarks/{file}.yaml") for _ in range(times + 1)][1:]
         yield Figure(f"{title}: CPU", median(cpu for cpu, _ in costs), "s", le, seconds)
         yield Figure(f"{title}: peak", median(peak for _, peak in costs), "GB", le, gigabytes)
+
+
+def reports(times: int = 3) -> Iterator[Figure]:
+    """HTML reports: their size, CPU seconds to make them, and seconds until a browser has drawn one."""
+    result = result_of(ALLREDUCE)
+    made = [page_of(result) for _ in range(times)]
+    title = "report of a ring AllReduce, N = 64"
+    yield Figure(f"{title}: size", len(made[0][1]) / 1e6, "MB", le, 2)
+    yield Figure(f"{title}: CPU", median(seconds for seconds, _ in made), "s", le, 2)
+    large = result_of(ALL_TO_ALL)
+    _, page = page_of(large)
+    opened = [seconds for seconds in (opening(page) for _ in range(times)) if seconds is not None]
+    title = f"report of {large.timeline.plan.hops:,} spans"
+    yield Figure(f"{title}: size", len(page) / 1e6, "MB")
+    if opened:
+        yield Figure(f"{title}: until Chromium has drawn it", median(opened), "s", le, 4)
 
 
 def _cost_of(*arguments: str) -> tuple[float, float]:

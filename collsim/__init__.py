@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     )
     from algorithms.order import associations, keeps_order
     from algorithms.steps import step_table
-    from plots import Marker, save, timeline_figure, together_figure, topology_figure
+    from plots import Marker, save, save_animation, timeline_figure, together_figure, topology_figure
     from simulator.engine.critical_path import CriticalPath, critical_path
     from simulator.engine.engines import run_plan, simulate
     from simulator.engine.errors import PlanError
@@ -81,8 +81,10 @@ if TYPE_CHECKING:
     from simulator.scenario.catalogue import steps_rows
     from simulator.scenario.check import Mismatch, Outcome, check
     from simulator.scenario.compare import Comparison, unexpected
+    from simulator.scenario.contents import contents
     from simulator.scenario.diff import Difference
     from simulator.scenario.diff_sentence import sentence
+    from simulator.scenario.doctor import examine
     from simulator.scenario.errors import ScenarioError, ScenarioErrors
     from simulator.scenario.experts_run import ExpertsResult, work_out_experts
     from simulator.scenario.explain import Explanation
@@ -91,12 +93,16 @@ if TYPE_CHECKING:
     from simulator.scenario.library import library_names
     from simulator.scenario.load import load, loads
     from simulator.scenario.models import Scenario
+    from simulator.scenario.new import Wish, new_scenario
+    from simulator.scenario.pictures import PictureError, picture
     from simulator.scenario.plan_load import load_any, load_plan, loads_any, loads_plan
     from simulator.scenario.plan_models import PlanScenario
     from simulator.scenario.plan_run import PlanResult, work_out
     from simulator.scenario.ranges import parse_sizes
+    from simulator.scenario.report import report
     from simulator.scenario.rows import Rows
     from simulator.scenario.run import Result, build_topology
+    from simulator.scenario.schema import schema_text
     from simulator.scenario.search_run import SearchResult, work_out_search
     from simulator.scenario.serve_run import ServeResult, work_out_serve
     from simulator.scenario.states import States, states
@@ -182,6 +188,7 @@ __all__ = [
     "Network",
     "Outcome",
     "Parallel",
+    "PictureError",
     "Plan",
     "PlanError",
     "PlanResult",
@@ -217,6 +224,7 @@ __all__ = [
     "TrafficPlan",
     "TrafficResult",
     "VendorTimes",
+    "Wish",
     "as_json",
     "assemble",
     "associations",
@@ -228,6 +236,7 @@ __all__ = [
     "cluster",
     "compare",
     "congestion_factor",
+    "contents",
     "count",
     "critical_path",
     "crossbar",
@@ -235,6 +244,7 @@ __all__ = [
     "diff",
     "dragonfly",
     "dual",
+    "examine",
     "explain",
     "fat_tree",
     "fold",
@@ -264,11 +274,14 @@ __all__ = [
     "memory",
     "mesh",
     "multilevel",
+    "new_scenario",
     "on",
     "parse_sizes",
+    "picture",
     "platforms",
     "prove",
     "rails",
+    "report",
     "ring",
     "rounds",
     "route",
@@ -277,6 +290,8 @@ __all__ = [
     "run_plan",
     "run_together",
     "save",
+    "save_animation",
+    "schema_text",
     "sentence",
     "simulate",
     "star",

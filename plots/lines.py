@@ -24,7 +24,8 @@ LEFT, RIGHT, TOP, BOTTOM = 0.09, 0.22, 0.12, 0.17  # of the figure, beside the a
 
 _ROW, _SAMPLE = 0.032, 0.024
 _GREY, _FLOOR = "#c4c4c4", "#ececec"
-_DASHES = ("-", (0, (5, 2)))
+_DASHES = ("-", (0, (5, 2)), (0, (1, 1)))
+_FORMULAS = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _SHORT: Final = 50
 """From the foot of an axis to its top, times: powers of ten alone would hardly mark a shorter one."""
 
@@ -34,10 +35,28 @@ _BETWEEN: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A value at every place; None where there is none."""
+    """A value at every place; None where there is none.
+
+    Attributes
+    ----------
+    name : str
+    values : sequence of float or None
+    formula : bool
+        Whether they are worked out, not simulated: a bound, or a closed form.
+    """
 
     name: str
     values: Sequence[float | None]
+    formula: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Colour of a line, how it is broken, and what lies above what."""
+
+    tint: str
+    dash: Any
+    order: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +85,7 @@ def begin(title: str, subtitle: str) -> tuple[Figure, Axes]:
 def say_nothing(axes: Axes, why: str) -> None:
     """Say why nothing is drawn."""
     axes.set_axis_off()
-    axes.text(0.5, 0.5, why, ha="center", color=FAINT)
+    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", color=FAINT)
 
 
 def scale(
@@ -148,26 +167,35 @@ def _floor_between(low: tuple[float, Floor], high: tuple[float, Floor]) -> Itera
 def draw_curves(
     axes: Axes, places: Sequence[float], curves: Sequence[Curve], tints: Mapping[str, int]
 ) -> None:
-    """Draw lines in the colours of their numbers, and those that have none in grey."""
+    """Draw lines in the colours of their numbers, formulas dark, and those that have none in grey."""
+    looks = _looks(curves, tints)
     for curve in curves:
         x, y = points_of(places, curve.values)
-        tint = tints.get(curve.name)
+        own = looks.get(curve.name)
         axes.plot(
             x,
             y,
-            color=_GREY if tint is None else colour(tint),
-            ls="-" if tint is None else _dashes(tint),
-            lw=0.7 if tint is None else 1.5,
-            marker=".",
-            ms=3 if tint is None else 5,
-            zorder=1 if tint is None else 3 - tint / NAMED,
+            color=_GREY if own is None else own.tint,
+            ls="-" if own is None else own.dash,
+            lw=0.7 if own is None else 1.1 if curve.formula else 1.5,
+            marker="" if curve.formula else ".",
+            ms=3 if own is None else 5,
+            zorder=1 if own is None else own.order,
             label=label(curve.name),
         )
 
 
-def _dashes(tint: int) -> Any:
-    """How a line is broken, so that two of one colour are told apart."""
-    return _DASHES[tint // COLOURS]
+def _looks(curves: Sequence[Curve], tints: Mapping[str, int]) -> dict[str, _Look]:
+    """Looks of the lines that have a name; two of one colour are told apart by their dashes."""
+    formulas = [curve.name for curve in curves if curve.formula]
+    simulated = {
+        name: _Look(colour(tint), _DASHES[tint // COLOURS % len(_DASHES)], 3 - tint / NAMED)
+        for name, tint in tints.items()
+    }
+    return simulated | {
+        name: _Look(FAINT if i else INK, _FORMULAS[i % len(_FORMULAS)], 1.5)
+        for i, name in enumerate(formulas)
+    }
 
 
 def draw_names(
@@ -177,24 +205,26 @@ def draw_names(
     curves: Sequence[Curve],
     tints: Mapping[str, int],
     foot: str,
+    most: int = 24,
 ) -> None:
     """Names at the right, in the order in which the lines end, apart from each other; a word at the foot."""
+    looks = _looks(curves, tints)
     heights: dict[str, float] = {}
     for curve in curves:
         _, y = points_of(places, curve.values)
-        if curve.name in tints and y:
+        if curve.name in looks and y:
             end = axes.transAxes.inverted().transform(axes.transData.transform((1, y[-1])))[1]
-            heights[curve.name] = BOTTOM + float(end) * (1 - TOP - BOTTOM)
+            heights[curve.name] = BOTTOM + min(max(float(end), 0.0), 1.0) * (1 - TOP - BOTTOM)
     beside = 1 - RIGHT + 0.012
     named = beside + 1.3 * _SAMPLE
-    ranked = sorted(heights, key=lambda name: (heights[name], tints[name]))
+    order = list(looks)
+    ranked = sorted(heights, key=lambda name: (heights[name], order.index(name)))
     for name, at in zip(ranked, _apart([heights[name] for name in ranked]), strict=True):
-        tint, dashes = colour(tints[name]), _dashes(tints[name])
-        ends = [beside, beside + _SAMPLE], [at, at]
-        figure.add_artist(Line2D(*ends, color=tint, ls=dashes, lw=1.5, transform=figure.transFigure))
-        figure.text(named, at, label(name), color=tint, fontsize=8, va="center")
-    if len(curves) > len(tints):
-        figure.text(beside, 0.02, f"grey: {len(curves) - len(tints)} more", color=FAINT, fontsize=8)
+        own, ends = looks[name], ([beside, beside + _SAMPLE], [at, at])
+        figure.add_artist(Line2D(*ends, color=own.tint, ls=own.dash, lw=1.5, transform=figure.transFigure))
+        figure.text(named, at, label(name, most), color=own.tint, fontsize=8, va="center")
+    if len(curves) > len(looks):
+        figure.text(beside, 0.02, f"grey: {len(curves) - len(looks)} more", color=FAINT, fontsize=8)
     figure.text(LEFT, 0.02, foot, color=FAINT, fontsize=8)
 
 

@@ -84,8 +84,9 @@ def sizes_figure(
         if drawn:
             _crossings(axes, leaders)
             draw_names(axes, figure, sizes, curves, tints, _FOOT)
-            foot = figure.add_axes((LEFT, BOTTOM - 0.075, 1 - LEFT - RIGHT, _STRIP), sharex=axes)
-            _strip(foot, leaders, tints)
+            if leaders:
+                foot = figure.add_axes((LEFT, BOTTOM - 0.075, 1 - LEFT - RIGHT, _STRIP), sharex=axes)
+                _strip(foot, leaders, tints)
         return figure
 
 
@@ -93,7 +94,8 @@ def _tints(curves: Sequence[Curve], leaders: Sequence[Leader]) -> dict[str, int]
     """Numbers of the colours of the lines that have one."""
     winning = dict.fromkeys(leader.name for leader in leaders)
     never = float("inf")
-    last = sorted(curves, key=lambda curve: never if curve.values[-1] is None else curve.values[-1])
+    simulated = [curve for curve in curves if not curve.formula]
+    last = sorted(simulated, key=lambda curve: never if curve.values[-1] is None else curve.values[-1])
     named = dict.fromkeys((*winning, *(curve.name for curve in last)))
     return {name: i for i, name in enumerate(list(named)[:NAMED])}
 
@@ -106,7 +108,8 @@ def _scales(
     leaders: Sequence[Leader],
 ) -> bool:
     """Logarithmic axes around what is drawn; whether anything is."""
-    points = [points_of(sizes, curve.values) for curve in curves]
+    # what is worked out may lie far below
+    points = [points_of(sizes, curve.values) for curve in curves if not curve.formula]
     times = [time for _, y in points for time in y]
     if not times:
         say_nothing(axes, "all of it takes no time, or no size")

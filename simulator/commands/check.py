@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import FAILED, WRONG, allow_code, memory_limit, run_one, say_left_out
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=ScenarioPath(path_type=Path))
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a report as JUnit XML; overwrites it.")
 @click.option("--update", "updates", is_flag=True, help="Write today's values into what the files expect.")
 @memory_limit

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import (
     FAILED,
     allow_code,
@@ -78,7 +79,7 @@ def _expected(texts: Sequence[str], scenario: Scenario) -> dict[int, str]:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=ScenarioPath(path_type=Path))
 @click.option("--algorithms", default="all", metavar="NAMES", help="all (default), or some as ring,direct.")
 @click.option(
     "--sizes", metavar="SIZES", help=f"A range as {SIZES} (default), by doubling, or a list as 1KiB,1MiB."

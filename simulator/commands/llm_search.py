@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from simulator.commands.llm import chosen, in_forms, one_file, print_sheets
-from simulator.commands.shared import progress
+from simulator.commands.llm import chosen, in_forms, print_sheets
+from simulator.commands.shared import one_file, progress
 
 
 @click.command()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from simulator.commands.llm import chosen, in_forms, one_file, print_sheets
-from simulator.commands.shared import progress, say_written, warn
+from simulator.commands.llm import chosen, in_forms, print_sheets
+from simulator.commands.shared import one_file, progress, say_written, warn
 
 if TYPE_CHECKING:
     from simulator.scenario.step_run import StepResult

@@ -95,6 +95,16 @@ def load_one(path: Path) -> Scenario | TogetherScenario:
     return scenario
 
 
+def one_file(file: Path) -> Path:
+    """The one file that a name stands for."""
+    from simulator.scenario.library import expand
+
+    files = expand([file])
+    if len(files) > 1:
+        raise click.UsageError(f"{file} holds several scenarios; name one")
+    return files[0]
+
+
 allow_code = click.option(
     "--allow-code", is_flag=True, help="Run the Python code of algorithms that scenarios bring with them."
 )
@@ -102,11 +112,14 @@ allow_code = click.option(
 
 def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Read 8 GiB."""
+    if text is None:
+        # of every command, and of every word that a shell completes: nothing is loaded for it
+        return None
     from simulator.scenario.errors import UnitError
     from simulator.scenario.units import size
 
     try:
-        return None if text is None else size(text)
+        return size(text)
     except UnitError as error:
         raise click.BadParameter(str(error)) from None
 

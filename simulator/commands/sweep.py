@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.commands.llm import one_file
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import (
     FAILED,
     allow_code,
     console,
     memory_limit,
+    one_file,
     progress,
     say_written,
     warn,
@@ -63,7 +64,7 @@ def _seeds(_context: click.Context, _option: click.Parameter, text: str | None) 
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=ScenarioPath(path_type=Path))
 @click.option(
     VARY,
     "vary",

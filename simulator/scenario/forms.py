@@ -29,11 +29,12 @@ from simulator.scenario.explain_tables import explanation_tables
 from simulator.scenario.folder import keep
 from simulator.scenario.memory_tables import memory_json, memory_sheet, plan_lines
 from simulator.scenario.notebook import WIDE
-from simulator.scenario.output import hop_table, timeline_picture, write_folder, write_results
+from simulator.scenario.output import hop_table, write_folder, write_results
 from simulator.scenario.plan_run import PlanResult
 from simulator.scenario.result import as_json as results_json
 from simulator.scenario.rows import Rows
 from simulator.scenario.run import Result
+from simulator.scenario.run_pictures import timeline_picture
 from simulator.scenario.run_rows import link_rows, path_rows
 from simulator.scenario.search_run import SearchResult
 from simulator.scenario.search_tables import search_json, search_lines, search_sheets

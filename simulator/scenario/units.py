@@ -34,7 +34,7 @@ UNITS: Mapping[Kind, Mapping[str, Fraction]] = MappingProxyType(
         "bytes": _BYTES,
     }
 )
-_NAMES: Mapping[str, str] = MappingProxyType(
+NAMES: Mapping[str, str] = MappingProxyType(
     {"bandwidth": "a bandwidth", "compute": "a rate of computing", "time": "a time", "bytes": "a size"}
 )
 EXAMPLES: Mapping[Kind, str] = MappingProxyType(
@@ -179,7 +179,7 @@ def exact(text: str, kind: Kind) -> Fraction:
     unit = trimmed[len(number) :].lstrip(" \t")
     if not number or not (unit.replace("/", "", 1).isalpha() or unit in ("", "/")):
         raise UnitError(
-            f'"{shown}" is not {_NAMES[kind]}; expected a number and a unit, e.g. "{EXAMPLES[kind]}"'
+            f'"{shown}" is not {NAMES[kind]}; expected a number and a unit, e.g. "{EXAMPLES[kind]}"'
         )
     if not unit:
         raise UnitError(needs_unit(number, kind))
@@ -223,6 +223,6 @@ def _wrong_unit(shown: str, number: str, unit: str, kind: Kind) -> str:
             near = f"{unit}/s" if kind == "bandwidth" else unit.removesuffix("/s")
             meant = f"{number} {near}" if near in UNITS[kind] else ""
             hint = f'; did you mean "{meant}"?' if meant else f'; expected e.g. "{EXAMPLES[kind]}"'
-            return f'"{shown}" is {_NAMES[other]}, not {_NAMES[kind]}{hint}'
-    hint = did_you_mean(unit, UNITS[kind]) or f'; expected {_NAMES[kind]}, e.g. "{EXAMPLES[kind]}"'
+            return f'"{shown}" is {NAMES[other]}, not {NAMES[kind]}{hint}'
+    hint = did_you_mean(unit, UNITS[kind]) or f'; expected {NAMES[kind]}, e.g. "{EXAMPLES[kind]}"'
     return f'unknown unit "{printable(unit)}" in "{shown}"{hint}'

@@ -29,6 +29,7 @@ import yaml
 
 from simulator.cli import cli, main
 from simulator.scenario.plan_load import load_any
+from simulator.scenario.sweep.read import read_sweep
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -87,7 +88,7 @@ def _printed_anew(found: re.Match[str]) -> str:
 
 def printed(command: str) -> str:
     """What a person sees who types a command: standard output and standard error."""
-    program, *arguments = shlex.split(command)
+    program, *arguments = shlex.split(command, comments=True)
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(out):
         if program == "collsim":
@@ -137,7 +138,10 @@ def _check_yaml(block: str) -> None:
     lacking = () if keys & {"model", "collectives"} else sorted(REST.keys() - keys)
     whole = Path("part.yaml")
     whole.write_text(block + "".join(yaml.safe_dump({key: REST[key]}) for key in lacking), encoding="utf-8")
-    load_any(whole)
+    if "sweep" in keys:
+        read_sweep(whole)
+    else:
+        load_any(whole)
 
 
 def _run_python(block: str, names: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from tests.cli.test_llm_experts import PLAN as EXPERTS
 from tests.cli.test_llm_search import SMALL as SEARCH
 from tests.cli.test_llm_serve import PLAN as SERVE
 from tests.docs.page import DOCS
-from tests.docs.test_options import cells
+from tests.docs.test_collective_options import cells
 from tests.scenario.test_step import PLAN
 
 RING = """\

@@ -15,13 +15,14 @@ from simulator.scenario.fields import parameters_of
 from simulator.scenario.models import Scenario
 from simulator.scenario.plan_models import PlanScenario, memory_plan
 from simulator.scenario.source import Source
+from simulator.scenario.sweep.models import SweepPlan
 from simulator.scenario.together_models import TogetherScenario
 from tests.docs.page import DOCS
 from topologies import TOPOLOGIES
 
 # what stands in a file under other names
 INSIDE = {"members", "own"}
-PAGES = ("scenario", "llm", "step", "serve", "search")
+PAGES = ("scenario", "llm", "step", "serve", "search", "sweep")
 
 
 def keys(target: Callable[..., Any], seen: set[Any]) -> Iterator[str]:
@@ -41,7 +42,7 @@ def _inside(annotation: Any, seen: set[Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     "target",
-    [Scenario, TogetherScenario, PlanScenario, transformer, memory_plan, *TOPOLOGIES.values()],
+    [Scenario, TogetherScenario, PlanScenario, SweepPlan, transformer, memory_plan, *TOPOLOGIES.values()],
     ids=lambda target: target.__name__,
 )
 def test_every_key_is_told(target: Callable[..., Any]) -> None:

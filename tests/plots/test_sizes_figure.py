@@ -97,3 +97,15 @@ def test_the_same_bytes_on_every_run(tmp_path: Path) -> None:
         for file in files:
             save(sizes_figure(SIZES, [FEW, SMALL], FLOOR, LEADERS, title="$x$"), file)
         assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_what_is_worked_out_has_no_dots_and_does_not_stretch_the_axes() -> None:
+    far = Curve("bandwidth bound", [1e-15 * size for size in SIZES], formula=True)
+    figure = sizes_figure(SIZES, [FEW, far], FLOOR, ())
+    axes = figure.axes[0]
+    assert axes.get_ylim() == sizes_figure(SIZES, [FEW], FLOOR, ()).axes[0].get_ylim()
+    simulated, bound = axes.lines
+    assert (simulated.get_marker(), bound.get_marker()) == (".", "")
+    # nobody leads, so that nothing stands along the foot
+    assert len(figure.axes) == 1
+    assert {"few steps", "bandwidth bound"} <= set(texts(figure))

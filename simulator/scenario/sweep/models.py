@@ -37,6 +37,7 @@ class SweepPlan:
     vary : mapping of str to values
         By the path of a field: a range, or a list of anything that may stand there.
     how : {'grid', 'zip'}
+        Every value with every other, or the first of each field, then the second, ...
     seeds : int or sequence of int, optional
         How many seeds, from 0, or which, what is random is drawn with.
     """

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Final
 
 from simulator.scenario.sweep.outcome import Outcome
@@ -25,6 +26,9 @@ CREATE TABLE IF NOT EXISTS rows (
 ) WITHOUT ROWID
 """
 _WAIT: Final = 60.0
+"""Seconds for which another process may hold the file."""
+
+_PAUSE: Final = 0.01
 _AT_ONCE: Final = 500
 """Keys of one question, of which sqlite3 takes a thousand."""
 
@@ -67,6 +71,22 @@ class Store:
                 yield key, Outcome(json.loads(fields), tuple(json.loads(warnings)), error)
 
 
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Set the mode and make the table, once nobody else is about to: sqlite does not wait for that itself."""
+    until = monotonic() + _WAIT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(_TABLE)
+        except sqlite3.OperationalError as error:
+            if monotonic() > until or not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+                raise
+            sleep(_PAUSE)
+        else:
+            return
+
+
 @contextmanager
 def open_store(folder: Path | None) -> Iterator[Store]:
     """Open the file in a folder, and make both where there are none; without a folder nothing is kept.
@@ -81,9 +101,7 @@ def open_store(folder: Path | None) -> Iterator[Store]:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=_WAIT, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(_TABLE)
+            _prepare(connection)
             yield Store(connection)
     except sqlite3.Error as error:
         raise CollsimError(f"{path}: cannot keep what a sweep finds: {error}") from None
