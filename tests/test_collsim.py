@@ -1,4 +1,4 @@
-"""The API's package: all that it names is there, and nothing is loaded before it is used."""
+"""The API in one place: all that it names is there, and nothing is loaded before it is used."""
 
 from __future__ import annotations
 

@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from simulator.scenario.load import load, loads
     from simulator.scenario.models import Scenario
     from simulator.scenario.new import Wish, new_scenario
+    from simulator.scenario.output import OutputError
     from simulator.scenario.pictures import PictureError, picture
     from simulator.scenario.plan_load import load_any, load_plan, loads_any, loads_plan
     from simulator.scenario.plan_models import PlanScenario
@@ -187,6 +188,7 @@ __all__ = [
     "ModelError",
     "Network",
     "Outcome",
+    "OutputError",
     "Parallel",
     "PictureError",
     "Plan",
