@@ -43,7 +43,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 @click.group(cls=Sections, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="collsim", prog_name="collsim")
 def cli() -> None:
-    """Simulate collective communication: exact, proven on data, compared with the bounds."""
+    """Simulate collective communication: exact, proven on data, compared with the bounds.
+
+    A first run: collsim run library:first-walk/ring-reduce-scatter-8. A scenario of your own: collsim new.
+    """
 
 
 for command in (run, check, explain, compare, diff, report, sweep, plot, topology, algorithms, llm):

@@ -61,7 +61,7 @@ add_completion_class(Bash)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, /, shell: str) -> None:
-    """Print the script that completes collsim's words in a shell.
+    """Print the script by which a shell completes words.
 
     For this session of bash: eval "$(collsim completion bash)". The manual says where to keep it.
     """

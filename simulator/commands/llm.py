@@ -24,9 +24,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @click.group()
 def llm() -> None:
-    """Lay a language model over ranks.
+    """Plan a language model: memory, traffic, steps, inference.
 
-    Counts what each of them holds and what moves, and simulates steps and inference. FILE is a YAML file
+    Counts what each rank holds and what moves, and simulates steps and inference. FILE is a YAML file
     with `model`, `parallel` and `batch`, or library:llm/NAME.
     """
 
@@ -70,10 +70,7 @@ def _numbers(_context: click.Context, _option: click.Parameter, text: str | None
 @llm.command()
 @in_forms
 def memory(file: Path, form: str | None, as_json: bool) -> None:
-    """Count what a rank of each stage holds.
-
-    And say what no longer fits.
-    """
+    """Count what a rank of each stage holds, and what does not fit."""
     from simulator.scenario.memory_tables import memory_json, memory_sheet, plan_lines, verdict
 
     form, result = chosen(form, as_json), worked_out(file)
@@ -100,9 +97,9 @@ def memory(file: Path, form: str | None, as_json: bool) -> None:
 def states(
     file: Path | None, form: str | None, as_json: bool, at: dict[str, int] | None, element: int, ranks: int
 ) -> None:
-    """Print the states of variables.
+    """Print the states of variables, and what turns one into another.
 
-    And what turns one into another, and every strategy's. With a FILE, those of its plan. Without one, the
+    And those of every strategy. With a FILE, those of its plan. Without one, the
     tables of the second seed document beside what must be: in L layers, B tokens, I inputs, O outputs (or
     D of both), N ranks, k experts a token, and M bytes of a variable.
     """
@@ -129,10 +126,7 @@ def states(
 @llm.command()
 @in_forms
 def traffic(file: Path, form: str | None, as_json: bool) -> None:
-    """Count what every group of ranks sends in a step.
-
-    And over which level of the topology.
-    """
+    """Count what every group of ranks sends in a step, and where."""
     from simulator.scenario.traffic_run import work_out_traffic
     from simulator.scenario.traffic_tables import (
         traffic_json,

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 def report(
     paths: tuple[Path, ...], out: Path | None, force: bool, memory_limit: int | None, allow_code: bool
 ) -> None:
-    """Show a run, or compare several, in one HTML file that needs nothing else.
+    """Show a run, or several, in one HTML file.
 
-    DIR is a folder that --out has written, a scenario, or library:NAME; its scenario is run again.
+    The file needs nothing else. DIR is a folder that --out has written, a scenario, or library:NAME; its
+    scenario is run again.
     """
     from simulator.scenario.folder import reopen
     from simulator.scenario.report import check_report, doubts, run_again, save_report

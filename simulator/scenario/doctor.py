@@ -156,7 +156,7 @@ def _cache(what: str) -> Finding:
 def _machine(what: str) -> Finding:
     import psutil
 
-    free, cores = psutil.virtual_memory().available, len(psutil.Process().cpu_affinity() or [0])
+    free, cores = psutil.virtual_memory().available, psutil.cpu_count() or 1
     found = f"{cores} processors, {free / 2**30:.1f} GiB free"
     if free >= ENOUGH_MEMORY:
         return Finding(what, "fine", found)
