@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from matplotlib import rcParams
 
 from simulator.scenario import doctor
 from simulator.scenario.doctor import Finding
@@ -52,7 +53,7 @@ def test_what_is_missing_is_said(
     monkeypatch.setattr("simulator.scenario.library.library_folder", lambda: tmp_path)
     monkeypatch.setattr(doctor.os, "access", lambda *_: False)
     monkeypatch.setattr(doctor, "ENOUGH_MEMORY", 1 << 60)
-    monkeypatch.setattr("matplotlib.rcParams", {"font.sans-serif": ["No Such Font"]})
+    monkeypatch.setitem(rcParams, "font.sans-serif", ["No Such Font"])
     monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
     assert collsim("doctor", "--json") == 1
     states = {what: finding.state for what, finding in found(capsys).items() if finding.state != "fine"}

@@ -92,7 +92,7 @@ def test_new_copies_the_library(path: str, tmp_path: Path) -> None:
     [
         (("--topology", "tours"), 'there is no topology or preset "tours"; did you mean "torus"?'),
         (("--collective", "scater"), 'there is no collective "scater"; did you mean "scatter"?'),
-        (("--algorithm", "bruck"), 'there is no algorithm of allreduce "bruck"; expected ring'),
+        (("--algorithm", "sparbit"), 'there is no algorithm of allreduce "sparbit"; expected ring'),
         (("--kind", "plan", "--model", "llama3"), 'there is no model "llama3"; did you mean "llama3-405b"?'),
         (("--size", "8"), 'Invalid value for --size: 8 needs a unit, e.g. "8 GiB"'),
         (("--ranks", "0"), "Invalid value for '--ranks'"),

@@ -37,7 +37,11 @@ def test_every_collective_runs_on_every_topology(topology: str, tmp_path: Path) 
         held(new_scenario("collective", Wish(topology=topology, collective=collective)), tmp_path)
 
 
-@pytest.mark.parametrize("preset", preset_names())
+# whose 256 ranks and more take a while
+LARGE = {"sg2260-multilevel", "tpu-v5e"}
+
+
+@pytest.mark.parametrize("preset", sorted({*preset_names()} - LARGE))
 def test_presets(preset: str, tmp_path: Path) -> None:
     held(new_scenario("collective", Wish(topology=preset, collective="allgather")), tmp_path)
 
@@ -78,16 +82,14 @@ def test_what_is_not_given_may_be_taken_in(kind: str) -> None:
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_as_many_ranks_as_wished_for(topology: str) -> None:
-    for ranks in (1, 2, 6, 7, 12, 16):
-        try:
-            text = new_scenario("collective", Wish(topology=topology, ranks=ranks))
-        except CollsimError as error:
-            assert topology in ("fat_tree", "hypercube")
-            assert error.message.startswith(f"there is no {topology} of {ranks} ranks; one has ")
-            continue
-        scenario = loads_any(text)
-        assert not isinstance(scenario, PlanScenario)
-        assert build_topology(scenario).ranks == ranks
+    has = {"fat_tree": {16}, "hypercube": {1, 16}}.get(topology, {1, 6, 16})
+    for ranks in (1, 6, 16):
+        wish = Wish(topology=topology, ranks=ranks)
+        if ranks in has:
+            assert build_topology(loads_any(new_scenario("collective", wish))).ranks == ranks
+        else:
+            with pytest.raises(CollsimError, match=f"there is no {topology} of {ranks} ranks; one has "):
+                new_scenario("collective", wish)
 
 
 def test_a_rail_cluster_has_as_many_machines_as_it_takes() -> None:
