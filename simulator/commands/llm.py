@@ -70,7 +70,10 @@ def _numbers(_context: click.Context, _option: click.Parameter, text: str | None
 @llm.command()
 @in_forms
 def memory(file: Path, form: str | None, as_json: bool) -> None:
-    """Count what a rank of each stage holds, and what does not fit."""
+    """Count what a rank of each stage holds.
+
+    Says what no longer fits.
+    """
     from simulator.scenario.memory_tables import memory_json, memory_sheet, plan_lines, verdict
 
     form, result = chosen(form, as_json), worked_out(file)
@@ -97,9 +100,9 @@ def memory(file: Path, form: str | None, as_json: bool) -> None:
 def states(
     file: Path | None, form: str | None, as_json: bool, at: dict[str, int] | None, element: int, ranks: int
 ) -> None:
-    """Print the states of variables, and what turns one into another.
+    """Print the states of variables.
 
-    And those of every strategy. With a FILE, those of its plan. Without one, the
+    Says what turns one into another, and what every strategy does. With a FILE, those of its plan. Without one, the
     tables of the second seed document beside what must be: in L layers, B tokens, I inputs, O outputs (or
     D of both), N ranks, k experts a token, and M bytes of a variable.
     """
@@ -126,7 +129,10 @@ def states(
 @llm.command()
 @in_forms
 def traffic(file: Path, form: str | None, as_json: bool) -> None:
-    """Count what every group of ranks sends in a step, and where."""
+    """Count what every group of ranks sends in a step.
+
+    Says over which level of the topology it goes.
+    """
     from simulator.scenario.traffic_run import work_out_traffic
     from simulator.scenario.traffic_tables import (
         traffic_json,

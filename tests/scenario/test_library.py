@@ -109,7 +109,7 @@ def test_a_constraint_on_n_may_be_an_error() -> None:
     text = file("seed1/halving-needs-two-to-the-k-hybrid").read_text("utf-8")
     scenario = loads(text.replace("non_power_of_two: hybrid", "non_power_of_two: error"), "a.yaml")
     with pytest.raises(
-        ScenarioErrors, match=r"a\.yaml:5:\d+: recursive_halving needs N = 2\^k ranks, found N = 12"
+        ScenarioErrors, match=r"a\.yaml:6:\d+: recursive_halving needs N = 2\^k ranks, found N = 12"
     ):
         run(scenario)
 
@@ -125,7 +125,7 @@ def test_direct_links_only_refuses_what_the_ladder_cannot_do() -> None:
 def test_wrong_congestion_is_a_mismatch() -> None:
     text = file("topologies/halving-full-mesh-8").read_text("utf-8")
     (wrong,) = check(run(loads(text.replace("0.875", "0.876"), "a.yaml")))
-    assert (wrong.key, wrong.expected, wrong.found, wrong.line) == ("congestion_factor", "0.876", "0.875", 5)
+    assert (wrong.key, wrong.expected, wrong.found, wrong.line) == ("congestion_factor", "0.876", "0.875", 6)
 
 
 def test_paths_folders_names_and_themes_are_files(tmp_path: Path) -> None:
