@@ -119,7 +119,7 @@ from topologies.measures import Measures, measure
 
 if TYPE_CHECKING:
     from plots import Marker, save, save_animation, timeline_figure, together_figure, topology_figure
-    from simulator.scenario.pictures import picture
+    from simulator.scenario.pictures import PictureError, picture
 
 __all__ = [
     "ALGORITHMS",
@@ -155,6 +155,7 @@ __all__ = [
     "ModelError",
     "Network",
     "Parallel",
+    "PictureError",
     "Plan",
     "PlanError",
     "PlanResult",
@@ -259,7 +260,7 @@ __all__ = [
 
 _FIGURES = dict.fromkeys(
     ("Marker", "save", "save_animation", "timeline_figure", "together_figure", "topology_figure"), "plots"
-) | {"picture": "simulator.scenario.pictures"}
+) | dict.fromkeys(("picture", "PictureError"), "simulator.scenario.pictures")
 
 
 def __getattr__(name: str) -> Any:

@@ -102,9 +102,9 @@ def states(
 ) -> None:
     """Print the states of variables.
 
-    Says what turns one into another, and what every strategy does. With a FILE, those of its plan. Without one, the
-    tables of the second seed document beside what must be: in L layers, B tokens, I inputs, O outputs (or
-    D of both), N ranks, k experts a token, and M bytes of a variable.
+    Says what turns one into another, and what every strategy does. With a FILE, those of its plan. Without
+    one, the tables of the second seed document beside what must be: in L layers, B tokens, I inputs, O
+    outputs (or D of both), N ranks, k experts a token, and M bytes of a variable.
     """
     from simulator.llm.errors import ModelError
     from simulator.scenario.plan_state_tables import plan_sheets

@@ -29,8 +29,8 @@ def report(
 ) -> None:
     """Show a run, or several, in one HTML file.
 
-    The file needs nothing else. DIR is a folder that --out has written, a scenario, or library:NAME; its
-    scenario is run again.
+    The file needs nothing else, no network either. DIR is a folder that --out has written, a scenario, or
+    library:NAME; its scenario is run again.
     """
     from simulator.scenario.folder import reopen
     from simulator.scenario.report import check_report, doubts, run_again, save_report

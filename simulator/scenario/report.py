@@ -53,7 +53,7 @@ def report(
     ------
     ScenarioErrors
         If a scenario is wrong.
-    OutputError
+    CollsimError
         If the file exists and `force` is not given, or it cannot be written.
     """
     target = Path(path)

@@ -478,7 +478,7 @@ def test_topology_measures_and_draws(ring: Path, tmp_path: Path, capsys: pytest.
     assert "4 hops, 4 us" in capsys.readouterr().out
     assert collsim("topology", ring, "--out", picture) == 2
     assert "--force overwrites" in capsys.readouterr().err
-    assert collsim("topology", ring, "--out", tmp_path / "ring.pdf") == 2
+    assert collsim("topology", ring, "--out", tmp_path / "ring.bmp") == 2
     capsys.readouterr()
     assert collsim("topology", ring, "--json") == 0
     measures = json.loads(capsys.readouterr().out)

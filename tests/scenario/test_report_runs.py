@@ -128,7 +128,7 @@ def test_several_collectives_and_who_slows_whom() -> None:
 
 
 def test_a_step_of_a_language_model() -> None:
-    result = result_of("llm/step-3d-16")
+    result = result_of("llm/step-fsdp-8")
     assert isinstance(result, StepResult)
     run = run_in(result)
     step = result.report.step
