@@ -71,6 +71,7 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.explain import Explanation, explain
 from simulator.scenario.load import load, loads
 from simulator.scenario.models import Scenario
+from simulator.scenario.output import OutputError
 from simulator.scenario.plan_load import load_plan, loads_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
@@ -154,6 +155,7 @@ __all__ = [
     "Model",
     "ModelError",
     "Network",
+    "OutputError",
     "Parallel",
     "PictureError",
     "Plan",

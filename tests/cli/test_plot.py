@@ -18,11 +18,12 @@ collective: {kind: reduce_scatter, algorithm: ring, size: 1 MiB}
 HEADS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF-", "gif": b"GIF89a"}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """What a run has written."""
-    assert collsim("run", write(tmp_path / "ring.yaml", RING), "--out", tmp_path / "out") == 0
-    return tmp_path / "out"
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run has written, beside its scenario."""
+    home = tmp_path_factory.mktemp("plot")
+    assert collsim("run", write(home / "ring.yaml", RING), "--out", home / "out") == 0
+    return home / "out"
 
 
 def test_a_folder_is_drawn_into_and_its_pictures_are_the_same_as_of_its_file(
@@ -31,7 +32,7 @@ def test_a_folder_is_drawn_into_and_its_pictures_are_the_same_as_of_its_file(
     assert collsim("plot", folder, "levels") == 0
     assert capsys.readouterr().out.endswith(f"written to {folder / 'levels.png'}\n")
     own = tmp_path / "own.png"
-    assert collsim("plot", tmp_path / "ring.yaml", "levels", "--out", own) == 0
+    assert collsim("plot", folder.parent / "ring.yaml", "levels", "--out", own) == 0
     assert own.read_bytes() == (folder / "levels.png").read_bytes()
     # the run's own timeline
     again = tmp_path / "again.svg"

@@ -67,7 +67,6 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "timeline-ranks": lambda: picture(result(CUBE), "timeline", lanes="ranks"),
     "topology": lambda: picture(result(CLUSTER), "topology", colour="busy"),
     "storyboard": lambda: picture(result(CUBE), "storyboard"),
-    "animation": lambda: picture(result(CUBE), "gif")[-1],
     "sizes": lambda: picture(result(CUBE), "sizes", sizes="1KiB,32KiB,1MiB,32MiB"),
     "steps": lambda: picture(result(CUBE), "steps"),
     "levels": lambda: picture(result(CLUSTER), "levels"),

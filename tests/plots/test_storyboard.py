@@ -58,8 +58,14 @@ def test_all_steps_of_few_and_some_of_many() -> None:
     assert some_steps(16) == list(range(16))
     many = some_steps(1023)
     assert (many[:6], many[-6:], len(many)) == ([0, 1, 2, 3, 4, 5], [*range(1017, 1023)], 16)
-    story = story_of(build("ring", "allgather", 20, 20), ring(20, 64e9), range(20))
-    assert "; 3 of the steps are left out" in texts(storyboard_figure(story, title=""))[1]
+    story = story_of(build("ring", "allgather", 20, 20), ring(20, 64e9), range(20), [0, 18])
+    figure = storyboard_figure(story, title="")
+    assert texts(figure)[1] == "20 ranks, 19 steps, 380 transfers; 17 of the steps are left out"
+    assert [axes.get_title()[:10].strip() for axes in figure.axes] == [
+        "start",
+        "step 0: 20",
+        "\u2026  step 18",
+    ]
 
 
 def test_an_arrow_a_transfer_reduced_or_copied() -> None:
