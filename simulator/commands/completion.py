@@ -13,8 +13,9 @@ from click.shell_completion import (
     split_arg_string,
 )
 
+from simulator.commands.sections import VARIABLE
+
 NAME: Final = "collsim"
-VARIABLE: Final = "_COLLSIM_COMPLETE"
 
 # Bash takes "library:" and what follows for words of their own: what stands before the last colon is
 # taken from what comes back. The words are told apart by click, from the line.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from simulator.commands.complete import ScenarioPath
+from simulator.commands.loaded import Loaded
 from simulator.commands.shared import console, one_file
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ SYMBOLS: Final = ("L", "B", "I", "O", "D", "N", "k")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-@click.group()
+@click.group(
+    commands=Loaded(
+        {name: f"simulator.commands.llm_{name}" for name in ("step", "serve", "search", "experts")}
+    )
+)
 def llm() -> None:
     """Plan a language model: memory, traffic, steps, inference.
 
