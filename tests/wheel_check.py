@@ -52,6 +52,8 @@ def main() -> None:
         if "16.5221 ms" not in printed or not written:
             sys.exit(f"the wheel ran the library's scenario, but not as it should:\n{printed}")
         _check_llm(collsim, away)
+        # the schema and the words that lie in the wheel are those of its code
+        run(collsim, "doctor", cwd=away)
         _check_plugin(python, away)
         _check_types(python, away)
     print("the wheel runs outside the checkout")

@@ -69,7 +69,7 @@ def algorithms(
 ) -> None:
     """List the algorithms, or trace one step by step.
 
-    Or count the steps of all.
+    NAME prints what is known of one, and its steps; --table counts the steps of all.
     """
     from algorithms.sampling import moves_of
     from algorithms.schedule import check_moves
