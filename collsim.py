@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from simulator.scenario.diff import Difference
     from simulator.scenario.diff_sentence import sentence
     from simulator.scenario.doctor import examine
-    from simulator.scenario.errors import ScenarioError, ScenarioErrors
+    from simulator.scenario.errors import ScenarioError, ScenarioErrors, UnitError
     from simulator.scenario.experts_run import ExpertsResult, work_out_experts
     from simulator.scenario.explain import Explanation
     from simulator.scenario.forms import as_json, write
@@ -225,6 +225,7 @@ __all__ = [
     "Traffic",
     "TrafficPlan",
     "TrafficResult",
+    "UnitError",
     "VendorTimes",
     "Wish",
     "as_json",
