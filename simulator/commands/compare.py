@@ -135,7 +135,7 @@ def compare(
     """
     from simulator.scenario.compare import compare as run_all
     from simulator.scenario.compare import unexpected
-    from simulator.scenario.compare_output import comparison_csv, comparison_json, write_comparison
+    from simulator.scenario.compare_output import comparison_json, comparison_rows, write_comparison
     from simulator.scenario.models import Scenario
     from simulator.scenario.output import check_folder
 
@@ -164,7 +164,7 @@ def compare(
     if out is not None:
         write_comparison(comparison, out, measured, force=force)
     if as_json_text or as_csv:
-        text = comparison_json(comparison, measured) if as_json_text else comparison_csv(comparison)
+        text = comparison_json(comparison, measured) if as_json_text else comparison_rows(comparison).csv()
         click.echo(text, nl=False)
     elif table is not None:
         click.echo(_tuning(table, comparison), nl=False)

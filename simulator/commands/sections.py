@@ -8,6 +8,9 @@ from typing import Final
 
 import click
 
+VARIABLE: Final = "_COLLSIM_COMPLETE"
+"""The environment's variable by which a shell asks for words."""
+
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "Begin": ("library", "new", "topology", "algorithms"),

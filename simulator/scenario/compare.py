@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from algorithms.registry import ALGORITHMS
 from simulator.engine.memory import Memory
+from simulator.scenario.answer import Answer
 from simulator.scenario.compare_runs import Timed, engine_for, run_at
 from simulator.scenario.compare_variants import check_sizes, reason_of, unfit, variants
 from simulator.scenario.crossings import Crossover, Winners, crossovers, winners_at
@@ -81,8 +82,8 @@ class Contender:
     schedule: Schedule | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(Answer):
     """Algorithms beside each other.
 
     Attributes
@@ -123,6 +124,11 @@ class Comparison:
     winners: tuple[Winners, ...]
     crossovers: tuple[tuple[Crossover, float | None], ...]
     crossing: Mapping[str, tuple[int | None, ...]]
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.scenario.name}: {len(self.contenders)} algorithms"
 
     @property
     def floor(self) -> tuple[float | None, ...]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.scenario.crossings import leaders
 from simulator.scenario.folder import keep
 from simulator.scenario.output import save_figures, write_folder
 from simulator.scenario.result_parts import bounds_object
+from simulator.scenario.rows import Kind, Rows
 from topologies.clock import exact_seconds, to_seconds
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from simulator.scenario.crossings import Crossover, Winners
     from simulator.scenario.terms import Terms
 
-CSV_HEADER: Final = ("algorithm", "size", "time", "bound", "fastest")
+TIMED: Final[Mapping[str, Kind]] = MappingProxyType(
+    {"algorithm": str, "size": int, "time": float, "bound": float, "fastest": str}
+)
+"""What is said of an algorithm at a size."""
 
 
 def comparison_json(comparison: Comparison, measured: Measured | None = None) -> str:
@@ -113,24 +117,22 @@ def _crossover(one: Crossover, met: float | None) -> dict[str, Any]:
     }
 
 
-def comparison_csv(comparison: Comparison) -> str:
-    """A row for every algorithm and size, under `CSV_HEADER`; times in s, exact to the femtosecond."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_HEADER)
+def comparison_rows(comparison: Comparison) -> Rows:
+    """A row for every algorithm and size; times in s, exact to the femtosecond."""
+    return Rows(TIMED, partial(_timed, comparison))
+
+
+def _timed(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
     for name, times in comparison.times.items():
         rows = zip(comparison.sizes, times, comparison.floor, comparison.winners, strict=True)
         for size, time, bound, here in rows:
-            writer.writerow(
-                (
-                    name,
-                    size,
-                    "" if time is None else exact_seconds(time),
-                    "" if bound is None else repr(bound),
-                    "yes" if name in here.names else "no",
-                )
+            yield (
+                name,
+                size,
+                "" if time is None else exact_seconds(time),
+                "" if bound is None else repr(bound),
+                "yes" if name in here.names else "no",
             )
-    return text.getvalue()
 
 
 def write_comparison(
@@ -147,7 +149,7 @@ def write_comparison(
 
     def fill(target: Path) -> None:
         (target / "compare.json").write_text(comparison_json(comparison, measured), encoding="utf-8")
-        (target / "compare.csv").write_text(comparison_csv(comparison), encoding="utf-8")
+        comparison_rows(comparison).save(target / "compare.csv")
         save_figures({"compare": figure}, target)
         keep(comparison.scenario, target, folder)
 

@@ -17,6 +17,7 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mea
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
+from simulator.scenario.library import PREFIX, resolve
 from simulator.scenario.misfits import misfits
 from simulator.scenario.models import FROM_FILE, Scenario, TopologyChoice
 from simulator.scenario.parse import MAX_BYTES, decode, parse
@@ -46,7 +47,21 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    return loads(read_text(path), os.fspath(path))
+    return loads(*opened(path))
+
+
+def opened(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Text and name of a scenario's file, or of what the library keeps as `library:NAME`.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read, or is not UTF-8, or the library has no such scenario.
+    """
+    file = os.fspath(path)
+    if file.startswith(PREFIX):
+        file = os.fspath(resolve(Path(file)))
+    return read_text(file), file
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from simulator.scenario.errors import one_of
 from simulator.scenario.folder import keep
-from simulator.scenario.result import HEADER, as_json, timeline_rows
+from simulator.scenario.result import as_json, timeline_rows
 from simulator.scenario.run import Result
 from simulator.scenario.run_pictures import timeline_picture
 from topologies.errors import CollsimError
@@ -21,6 +20,7 @@ from topologies.errors import CollsimError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from simulator.scenario.rows import Rows
     from simulator.scenario.together_result import TogetherResult
     from topologies.topology import Topology
 
@@ -155,16 +155,19 @@ def _slug(name: str) -> str:
 
 def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
     (folder / "result.json").write_text(as_json([result]), encoding="utf-8")
-    if isinstance(result, Result):
-        header, rows = HEADER, timeline_rows(result)
-    else:
-        from simulator.scenario.together_rows import TOGETHER_HEADER, together_rows
-
-        header, rows = TOGETHER_HEADER, together_rows(result)
-    save_rows(header, rows, folder / "timeline.csv")
+    hop_table(result).save(folder / "timeline.csv")
     save_figures({"timeline": timeline_picture(result)}, folder)
     if not list(left_out(result)):
         _save_trace(result, folder / TRACE)
+
+
+def hop_table(result: Result | TogetherResult) -> Rows:
+    """A row a hop."""
+    if isinstance(result, Result):
+        return timeline_rows(result)
+    from simulator.scenario.together_rows import together_rows
+
+    return together_rows(result)
 
 
 def left_out(result: Result | TogetherResult) -> Iterator[str]:
@@ -186,14 +189,6 @@ def _save_trace(result: Result | TogetherResult, path: Path) -> None:
     else:
         trace = together_trace(timeline, result.together, topology, result.names, why)
     write_trace(trace, path)
-
-
-def save_rows(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
-    """Write rows under a header, as CSV."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
 
 
 def save_figures(figures: Mapping[str, Figure], folder: Path) -> None:
