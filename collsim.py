@@ -78,6 +78,10 @@ if TYPE_CHECKING:
     from simulator.llm.traffic_plan import TrafficPlan
     from simulator.scenario.answer import Answer
     from simulator.scenario.ask import compare, diff, explain, hold, run
+    from simulator.scenario.calibration.fitted import Calibration
+    from simulator.scenario.calibration.held import Held
+    from simulator.scenario.calibration.result import CalibrationResult, calibrate
+    from simulator.scenario.calibration.target import Target
     from simulator.scenario.catalogue import steps_rows
     from simulator.scenario.check import Mismatch, Outcome, check
     from simulator.scenario.compare import Comparison, unexpected
@@ -94,7 +98,7 @@ if TYPE_CHECKING:
     from simulator.scenario.load import load, loads
     from simulator.scenario.models import Scenario
     from simulator.scenario.new import Wish, new_scenario
-    from simulator.scenario.output import OutputError
+    from simulator.scenario.output import OutputError, write_topology
     from simulator.scenario.pictures import PictureError, picture
     from simulator.scenario.plan_load import load_any, load_plan, loads_any, loads_plan
     from simulator.scenario.plan_models import PlanScenario
@@ -116,7 +120,9 @@ if TYPE_CHECKING:
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
     from simulator.scenario.together_run import run_together
+    from simulator.scenario.topology_file import read_topology
     from simulator.scenario.traffic_run import TrafficResult, work_out_traffic
+    from simulator.scenario.tuning.table import TuningTable, tuning_table
     from simulator.scenario.update import update
     from simulator.scenario.vendor_tables import VendorTimes, vendor_times
     from topologies import (
@@ -161,6 +167,8 @@ __all__ = [
     "Answer",
     "Batch",
     "Bounds",
+    "Calibration",
+    "CalibrationResult",
     "Collective",
     "CollsimError",
     "Comparison",
@@ -175,6 +183,7 @@ __all__ = [
     "ExpertsResult",
     "Explanation",
     "Hardware",
+    "Held",
     "Job",
     "LatentAttention",
     "Level",
@@ -215,6 +224,7 @@ __all__ = [
     "StaticRoute",
     "StepResult",
     "Sweep",
+    "Target",
     "Tier",
     "Timeline",
     "Together",
@@ -225,6 +235,7 @@ __all__ = [
     "Traffic",
     "TrafficPlan",
     "TrafficResult",
+    "TuningTable",
     "UnitError",
     "VendorTimes",
     "Wish",
@@ -234,6 +245,7 @@ __all__ = [
     "beside",
     "build",
     "build_topology",
+    "calibrate",
     "check",
     "closed_form",
     "cluster",
@@ -284,6 +296,7 @@ __all__ = [
     "platforms",
     "prove",
     "rails",
+    "read_topology",
     "report",
     "ring",
     "rounds",
@@ -313,6 +326,7 @@ __all__ = [
     "trace",
     "traffic",
     "transformer",
+    "tuning_table",
     "unexpected",
     "update",
     "vendor_times",
@@ -324,6 +338,7 @@ __all__ = [
     "work_out_step",
     "work_out_traffic",
     "write",
+    "write_topology",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,9 +25,9 @@ from simulator.commands.shared import (
 
 if TYPE_CHECKING:
     from simulator.scenario.compare import Comparison
-    from simulator.scenario.compare_measured import Measured
     from simulator.scenario.models import Scenario
 
+TABLES: Final = ("nccl-tuner", "openmpi", "openmpi-json")
 SIZES: Final = "1KiB..1GiB"
 
 
@@ -93,7 +94,7 @@ def _expected(texts: Sequence[str], scenario: Scenario) -> dict[int, str]:
 @click.option(
     "--format",
     "table",
-    type=click.Choice(["nccl-tuner", "openmpi", "openmpi-json"]),
+    type=click.Choice(TABLES),
     help="Print the winners as a library's tuning table.",
 )
 @click.option("--log", type=click.Path(path_type=Path), help="Measured times to set beside the simulated.")
@@ -135,9 +136,11 @@ def compare(
     """
     from simulator.scenario.compare import compare as run_all
     from simulator.scenario.compare import unexpected
+    from simulator.scenario.compare_measured import measured_beside
     from simulator.scenario.compare_output import comparison_json, comparison_rows, write_comparison
     from simulator.scenario.models import Scenario
     from simulator.scenario.output import check_folder
+    from simulator.scenario.tuning.table import tuning_table
 
     printed = as_json_text + as_csv + (table is not None)
     if printed > 1:
@@ -148,7 +151,7 @@ def compare(
     if not isinstance(scenario, Scenario):
         raise click.UsageError(f"{file} holds several collectives; one is compared by its algorithms")
     wanted = _expected(expected, scenario)
-    measured = None if log is None else _measured(log, scenario)
+    measured = None if log is None else measured_beside(log, scenario)
     asked = _sizes(sizes, points, scenario) if measured is None or sizes or points else measured.sizes
     with progress(scenario.name) as report:
         comparison = run_all(
@@ -160,16 +163,19 @@ def compare(
             allow_code=allow_code,
             memory_limit=memory_limit,
         )
-    warn(scenario.source.file, comparison.warnings)
+    comparison = replace(comparison, measured=measured)
+    warn(scenario.source.file, [*(measured.notes if measured else ()), *comparison.warnings])
     if out is not None:
-        write_comparison(comparison, out, measured, force=force)
+        write_comparison(comparison, out, force=force)
     if as_json_text or as_csv:
-        text = comparison_json(comparison, measured) if as_json_text else comparison_rows(comparison).csv()
+        text = comparison_json(comparison) if as_json_text else comparison_rows(comparison).csv()
         click.echo(text, nl=False)
     elif table is not None:
-        click.echo(_tuning(table, comparison), nl=False)
+        tuned = tuning_table(comparison, table)
+        warn(scenario.source.file, tuned.notes)
+        click.echo(tuned.text, nl=False)
     else:
-        _print(comparison, measured)
+        _print(comparison)
     if out is not None:
         say_written(out, aside=printed > 0)
     failures = list(unexpected(comparison, wanted))
@@ -178,35 +184,7 @@ def compare(
         sys.exit(FAILED)
 
 
-def _measured(path: Path, scenario: Scenario) -> Measured:
-    """The log of the scenario's collective, on as many ranks as its topology has."""
-    from simulator.scenario.compare_measured import measured_of
-    from simulator.scenario.measurements.read import read_log
-    from simulator.scenario.measurements.series import Told
-    from simulator.scenario.run import build_topology
-
-    ranks = build_topology(scenario).ranks
-    log = read_log(path, Told(ranks=ranks), trust_log=True)
-    warn(str(path), log.notes)
-    return measured_of(log, scenario.collective.kind, ranks, str(path))
-
-
-def _tuning(table: str, comparison: Comparison) -> str:
-    """A library's tuning table; what it cannot say goes to standard error."""
-    from simulator.scenario.tuning import nccl_tuner, openmpi
-    from simulator.scenario.tuning.rules import missing_lines
-
-    file = comparison.scenario.source.file
-    if table == "nccl-tuner":
-        text = nccl_tuner.nccl_tuner_csv(comparison)
-        warn(file, [nccl_tuner.NOTE, *missing_lines(comparison, nccl_tuner.ALGORITHMS, "NCCL")])
-        return text
-    text = openmpi.openmpi_rules(comparison) if table == "openmpi" else openmpi.openmpi_json(comparison)
-    warn(file, missing_lines(comparison, openmpi.able_of(comparison), "Open MPI"))
-    return text
-
-
-def _print(comparison: Comparison, measured: Measured | None) -> None:
+def _print(comparison: Comparison) -> None:
     from simulator.scenario.compare_measured import measured_table
     from simulator.scenario.compare_tables import (
         FEW,
@@ -223,8 +201,8 @@ def _print(comparison: Comparison, measured: Measured | None) -> None:
     if 1 < len(comparison.times) <= FEW and comparison.sizes:
         terminal.print(sizes_table(comparison))
     terminal.print(winners_table(comparison))
-    if measured is not None:
-        terminal.print(measured_table(comparison, measured))
+    if comparison.measured is not None:
+        terminal.print(measured_table(comparison, comparison.measured))
     lines: Sequence[str] = [*crossover_lines(comparison), *refused_lines(comparison)]
     for line in lines:
         click.echo(line)

@@ -34,12 +34,13 @@ Known = TypeVar("Known")
 
 def known(word: str, words: Mapping[str, Known], what: str) -> Known:
     """What a word stands for, or a usage error that names the nearest."""
-    from simulator.scenario.errors import did_you_mean, one_of, printable
+    from simulator.scenario import errors
+    from topologies.errors import CollsimError
 
-    if word not in words:
-        hint = did_you_mean(word, words) or f"; expected {one_of(words)}"
-        raise click.UsageError(f'there is no {what} "{printable(word)}"{hint}')
-    return words[word]
+    try:
+        return words[errors.known(word, words, what)]
+    except CollsimError as error:
+        raise click.UsageError(error.message) from None
 
 
 def load_all(paths: Sequence[Path]) -> list[Scenario | TogetherScenario]:

@@ -20,7 +20,10 @@ from simulator.commands.shared import console, load_one, say_written, warn
 )
 @click.option("--force", is_flag=True, help="Overwrite --out.")
 def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> None:
-    """Measure, draw and convert the topology of a scenario, or of another program's file."""
+    """Measure, draw and convert a topology.
+
+    FILE is a scenario, library:NAME, or another program's file.
+    """
     import json
     from dataclasses import asdict
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topologies.errors import CollsimError
-
 if TYPE_CHECKING:
     import os
 
@@ -53,12 +51,9 @@ class Answer(ABC):
         tables = self.tables
         if table is None:
             return next(iter(tables.values())).frame()
-        if table not in tables:
-            from simulator.scenario.errors import did_you_mean, one_of
+        from simulator.scenario.errors import known
 
-            hint = did_you_mean(table, tables) or f"; expected {one_of(tables)}"
-            raise CollsimError(f'there is no table "{table}"{hint}')
-        return tables[table].frame()
+        return tables[known(table, tables, "table")].frame()
 
     def json(self) -> str:
         """As the command prints it with --json: the same bytes on every run."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from simulator.scenario import check
 from simulator.scenario import compare as comparing
 from simulator.scenario import explain as explaining
+from simulator.scenario.compare_measured import measured_beside
 from simulator.scenario.diff import Difference, difference
 from simulator.scenario.diff_sides import Side, read_side, result_file, side_of
 from simulator.scenario.errors import ScenarioErrors
@@ -142,6 +144,7 @@ def compare(
     *,
     points: int | None = None,
     algorithms: Sequence[str] | None = None,
+    log: File | None = None,
     verify: bool | None = None,
     report: Report | None = None,
     allow_code: bool = False,
@@ -161,6 +164,8 @@ def compare(
         How many sizes a range holds.
     algorithms : sequence of str, optional
         Names in the catalogue, or that of the scenario's own code; by default all.
+    log : str or pathlib.Path, optional
+        Measured times to set beside it, at whose sizes it is compared where none are given.
     verify, report, allow_code, memory_limit
         As of `run`.
 
@@ -171,15 +176,19 @@ def compare(
     ProofError
         If a schedule does not compute the collective.
     """
-    return comparing.compare(
-        asked if isinstance(asked, Scenario) else load(asked),
-        parse_sizes(sizes, points) if isinstance(sizes, str) else sizes,
+    scenario = asked if isinstance(asked, Scenario) else load(asked)
+    chosen = parse_sizes(sizes, points) if isinstance(sizes, str) else sizes
+    measured = None if log is None else measured_beside(Path(log), scenario)
+    found = comparing.compare(
+        scenario,
+        chosen if chosen or measured is None else measured.sizes,
         algorithms=algorithms,
         verify=verify,
         report=report,
         allow_code=allow_code,
         memory_limit=memory_limit,
     )
+    return replace(found, measured=measured)
 
 
 def diff(a: Run | File, b: Run | File, **how: Any) -> Difference:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from algorithms.bounds import Bounds
     from algorithms.cuts import Cut
     from algorithms.schedule import Schedule
+    from simulator.scenario.compare_measured import Measured
     from simulator.scenario.models import Scenario
 
 KEPT: Final = 1 << 16
@@ -110,6 +111,8 @@ class Comparison(Answer):
         Each with the size at which the closed forms meet, where both have one that is a straight line.
     crossing : mapping of str to tuple of (int or None)
         fs at the size of every crossover.
+    measured : Measured, optional
+        What was measured, to be set beside it.
     """
 
     scenario: Scenario
@@ -124,6 +127,7 @@ class Comparison(Answer):
     winners: tuple[Winners, ...]
     crossovers: tuple[tuple[Crossover, float | None], ...]
     crossing: Mapping[str, tuple[int | None, ...]]
+    measured: Measured | None = None
 
     @property
     def headline(self) -> str:

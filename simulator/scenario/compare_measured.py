@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from simulator.scenario.measurements.read import read_log
+from simulator.scenario.measurements.series import Told
+from simulator.scenario.run import build_topology
 from simulator.scenario.tables import NOTHING, new_table
 from topologies.clock import to_seconds
 from topologies.errors import CollsimError
 from topologies.text import format_bytes, format_time
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.table import Table
 
     from simulator.scenario.compare import Comparison
-    from simulator.scenario.measurements.series import Log
+    from simulator.scenario.models import Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +33,13 @@ class Measured:
     file : str
     times : mapping of int to float
         Seconds by size in bytes, rising; of several at one size the median.
+    notes : tuple of str
+        What a person should know of how it was read.
     """
 
     file: str
     times: Mapping[int, float]
+    notes: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -44,25 +52,30 @@ class Measured:
         return {"file": self.file, "points": points}
 
 
-def measured_of(log: Log, kind: str, ranks: int, file: str) -> Measured:
+def measured_beside(path: Path, scenario: Scenario) -> Measured:
     """The times of a log that are of a scenario's collective: those out of place, where it has any.
 
     Raises
     ------
+    ScenarioErrors
+        With the place in the log that is wrong, or in the scenario.
     CollsimError
-        If it has none, or they are of another number of ranks.
+        If it has none, or they are of another number of ranks than the topology has.
     """
+    ranks, kind = build_topology(scenario).ranks, scenario.collective.kind
+    log = read_log(path, Told(ranks=ranks), trust_log=True)
     fitting = sorted((one for one in log.series if one.kind == kind), key=lambda one: one.in_place)
     if not fitting:
         found = ", ".join(dict.fromkeys(one.kind for one in log.series))
-        raise CollsimError(f"{file}: times {found}, not {kind}")
+        raise CollsimError(f"{path}: times {found}, not {kind}")
     series = fitting[0]
     if series.ranks != ranks:
-        raise CollsimError(f"{file}: times {kind} of {series.ranks} ranks, but the topology has {ranks}")
+        raise CollsimError(f"{path}: times {kind} of {series.ranks} ranks, but the topology has {ranks}")
     by_size: dict[int, list[float]] = {}
     for point in series.points:
         by_size.setdefault(point.size, []).append(point.time)
-    return Measured(file, {size: median(times) for size, times in sorted(by_size.items())})
+    times = {size: median(times) for size, times in sorted(by_size.items())}
+    return Measured(str(path), times, tuple(f"{path}: {note}" for note in log.notes))
 
 
 def measured_table(comparison: Comparison, measured: Measured) -> Table:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from simulator.scenario.compare import Comparison, Contender
-    from simulator.scenario.compare_measured import Measured
     from simulator.scenario.crossings import Crossover, Winners
     from simulator.scenario.terms import Terms
 
@@ -30,11 +29,11 @@ TIMED: Final[Mapping[str, Kind]] = MappingProxyType(
 """What is said of an algorithm at a size."""
 
 
-def comparison_json(comparison: Comparison, measured: Measured | None = None) -> str:
+def comparison_json(comparison: Comparison) -> str:
     """One object, with a line's end; the same bytes on every run."""
     fields = comparison_object(comparison)
-    if measured is not None:
-        fields["measured"] = measured.as_object()
+    if comparison.measured is not None:
+        fields["measured"] = comparison.measured.as_object()
     return json.dumps(fields, indent=2, allow_nan=False) + "\n"
 
 
@@ -135,9 +134,7 @@ def _timed(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
             )
 
 
-def write_comparison(
-    comparison: Comparison, folder: Path, measured: Measured | None = None, *, force: bool = False
-) -> list[Path]:
+def write_comparison(comparison: Comparison, folder: Path, *, force: bool = False) -> list[Path]:
     """Write compare.json, compare.csv, compare.png and .svg, and the scenario; with measured times, if given.
 
     Raises
@@ -145,10 +142,10 @@ def write_comparison(
     OutputError
         If the folder is in use or cannot be written.
     """
-    figure = comparison_figure(comparison, measured)
+    figure = comparison_figure(comparison)
 
     def fill(target: Path) -> None:
-        (target / "compare.json").write_text(comparison_json(comparison, measured), encoding="utf-8")
+        (target / "compare.json").write_text(comparison_json(comparison), encoding="utf-8")
         comparison_rows(comparison).save(target / "compare.csv")
         save_figures({"compare": figure}, target)
         keep(comparison.scenario, target, folder)
@@ -156,7 +153,7 @@ def write_comparison(
     return write_folder(folder, fill, force=force)
 
 
-def comparison_figure(comparison: Comparison, measured: Measured | None = None) -> Figure:
+def comparison_figure(comparison: Comparison) -> Figure:
     """Time against size, at the crossovers, too, and what was measured as circles."""
     from plots.lines import Curve, Floor
     from plots.sizes import Leader, sizes_figure
@@ -182,5 +179,5 @@ def comparison_figure(comparison: Comparison, measured: Measured | None = None) 
         [*named, *(Leader(one.after, one.size) for one, _ in comparison.crossovers)],
         title=f"{scenario.collective.kind} on {comparison.ranks} ranks, {scenario.topology.kind}",
         subtitle=scenario.name,
-        measured={} if measured is None else dict(measured.times),
+        measured={} if comparison.measured is None else dict(comparison.measured.times),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simulator.scenario.calibration.calibrate import calibrate
+from simulator.scenario.calibration.fitted import fit_series
 from simulator.scenario.calibration.forms import forms_of
 from simulator.scenario.calibration.output import part_at
 from simulator.scenario.measurements.series import Point
@@ -16,7 +16,7 @@ from simulator.scenario.measurements.series import Point
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simulator.scenario.calibration.calibrate import Calibration
+    from simulator.scenario.calibration.fitted import Calibration
     from simulator.scenario.measurements.series import Series
 
 
@@ -53,15 +53,15 @@ def hold_out(series: Sequence[Series], **how: Any) -> tuple[Held, ...]:
     ----------
     series : sequence of Series
     **how
-        As `calibrate`.
+        As `fit_series`.
 
     Raises
     ------
     CollsimError
-        As `calibrate`.
+        As `fit_series`.
     """
     seen, unseen = halves(series)
-    found = calibrate(seen, **how)
+    found = fit_series(seen, **how)
     held = []
     for index, one in enumerate(unseen):
         times = np.array([point.time for point in one.points])

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from simulator.scenario.output import save_figures, write_folder
 from simulator.scenario.parse import parse
+from simulator.scenario.rows import Kind, Rows
 from simulator.scenario.units import MAX_BANDWIDTH, MIN_BANDWIDTH, MIN_TIME
 from simulator.scenario.written import to_yaml
 from topologies.errors import CollsimError
 from topologies.text import format_bytes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.figure import Figure
 
-    from simulator.scenario.calibration.calibrate import Calibration, Value
     from simulator.scenario.calibration.explain import Part
+    from simulator.scenario.calibration.fitted import Calibration, Value
     from simulator.scenario.calibration.held import Held
+    from simulator.scenario.calibration.result import CalibrationResult
     from simulator.scenario.calibration.target import Target
+
+POINT: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        **{"log": str, "collective": str, "ranks": int, "size": int},
+        **{"measured": float, "fitted": float, "error": float, "algorithm": str, "protocol": int},
+    }
+)
+"""What is said of a size."""
 
 
 def platform_yaml(found: Calibration, target: Target, size: int | None = None) -> str:
@@ -168,9 +183,42 @@ def _series(found: Calibration, index: int) -> dict[str, Any]:
     }
 
 
-def calibration_json(found: Calibration, held: Sequence[Held]) -> str:
+def calibration_json(result: CalibrationResult) -> str:
     """One object, with a line's end; the same bytes on every run."""
-    return json.dumps(calibration_object(found, held), indent=2, allow_nan=False) + "\n"
+    return json.dumps(calibration_object(result.fit, result.held_out), indent=2, allow_nan=False) + "\n"
+
+
+def calibration_rows(found: Calibration) -> Rows:
+    """A row a size of each series: measured and fitted times in s."""
+    return Rows(POINT, partial(_points, found))
+
+
+def _points(found: Calibration) -> Iterator[tuple[Any, ...]]:
+    for index, series in enumerate(found.series):
+        rows = zip(series.points, found.predicted[index].tolist(), found.errors[index].tolist(), strict=True)
+        for number, (point, fitted, error) in enumerate(rows):
+            part = next(part for part in found.parts[index] if number <= part.last)
+            times = (point.size, repr(point.time), repr(fitted), repr(error))
+            about = (found.forms[index][part.form].name, part.protocol + 1)
+            yield (series.file, series.kind, series.ranks, *times, *about)
+
+
+def write_calibration(result: CalibrationResult, folder: Path, *, force: bool = False) -> list[Path]:
+    """Write calibration.json and .csv, the machine as platform.yaml, and calibration.png and .svg.
+
+    Raises
+    ------
+    OutputError
+        If the folder is in use or cannot be written.
+    """
+
+    def fill(home: Path) -> None:
+        (home / "calibration.json").write_text(calibration_json(result), encoding="utf-8")
+        (home / "platform.yaml").write_text(result.platform(), encoding="utf-8")
+        calibration_rows(result.fit).save(home / "calibration.csv")
+        save_figures({"calibration": calibration_figure(result.fit)}, home)
+
+    return write_folder(folder, fill, force=force)
 
 
 def calibration_figure(found: Calibration) -> Figure:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from simulator.scenario.calibration.calibrate import FAR
+from simulator.scenario.calibration.fitted import FAR
 from simulator.scenario.tables import NOTHING, new_table
 from topologies.text import format_bandwidth, format_bytes, format_time
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from simulator.scenario.calibration.calibrate import Calibration, Value
+    from simulator.scenario.calibration.fitted import Calibration, Value
     from simulator.scenario.calibration.held import Held
     from simulator.scenario.measurements.series import Series
 
@@ -27,6 +27,14 @@ VAGUE: Final = 10.0
 def series_name(series: Series) -> str:
     """What a series is of."""
     return f"{series.kind}, {series.ranks} ranks{', in place' if series.in_place else ''}"
+
+
+def calibration_tables(found: Calibration) -> Iterator[Table]:
+    """Every size, what explains which, and the fitted values."""
+    for index in range(len(found.series)):
+        yield errors_table(found, index)
+    yield parts_table(found)
+    yield prices_table(found)
 
 
 def parts_table(found: Calibration) -> Table:

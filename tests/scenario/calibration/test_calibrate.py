@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from plots.calibration import Measured, calibration_figure
-from simulator.scenario.calibration.calibrate import Value, calibrate
+from simulator.scenario.calibration.fitted import Value, fit_series
 from simulator.scenario.calibration.held import hold_out
 from simulator.scenario.calibration.output import platform_yaml
 from simulator.scenario.calibration.target import target_of
@@ -45,7 +45,7 @@ def is_near(found: Value | None, value: float, rel: float = 1e-4) -> bool:
 
 
 def test_one_protocol_comes_back() -> None:
-    found = calibrate([series("allreduce", 8, ring(8))], algorithms=["ring"])
+    found = fit_series([series("allreduce", 8, ring(8))], algorithms=["ring"])
     assert len(found.parts[0]) == 1
     assert is_near(found.protocols[0].alphas[0], ALPHA)
     assert is_near(found.protocols[0].betas[0], BETA)
@@ -56,7 +56,7 @@ def test_one_protocol_comes_back() -> None:
 
 def test_a_bad_measurement_moves_nothing() -> None:
     good = ring(8)
-    found = calibrate(
+    found = fit_series(
         [series("allreduce", 8, lambda size: good(size) * (3 if size == 2**16 else 1))], algorithms=["ring"]
     )
     assert is_near(found.protocols[0].alphas[0], ALPHA, rel=0.02)
@@ -66,7 +66,7 @@ def test_a_bad_measurement_moves_nothing() -> None:
 
 def test_two_protocols_are_told_apart_by_size() -> None:
     low, high = ring(8, 1e-6, 10e9), ring(8, 6e-6, 100e9)
-    found = calibrate([series("allreduce", 8, lambda size: min(low(size), high(size)))], algorithms=["ring"])
+    found = fit_series([series("allreduce", 8, lambda size: min(low(size), high(size)))], algorithms=["ring"])
     first, second = found.parts[0]
     # the lines meet at N (6 - 1) us / (1/10 - 1/100 per GB/s) = 444,444 B
     assert (SIZES[first.last], SIZES[second.first]) == (2**18, 2**19)
@@ -80,7 +80,7 @@ def test_two_algorithms_of_one_protocol_need_no_other() -> None:
         return 3 * (ALPHA + size / BETA)
 
     time = ring(8)
-    found = calibrate(
+    found = fit_series(
         [series("allreduce", 8, lambda size: min(doubling(size), time(size)), library="mpi")],
         algorithms=["ring", "recursive_doubling"],
     )
@@ -99,7 +99,7 @@ def test_numbers_of_ranks_tell_the_start_up_and_sums_tell_gamma() -> None:
         return lambda size: 30e-6 + ring(ranks)(size) / 2
 
     logs = [series("allreduce", n, reduced(n)) for n in (2, 4, 8)]
-    found = calibrate([*logs, series("allgather", 8, gathered(8))], algorithms=["ring"])
+    found = fit_series([*logs, series("allgather", 8, gathered(8))], algorithms=["ring"])
     assert is_near(found.startup, 30e-6, rel=1e-3)
     assert is_near(found.gamma, GAMMA, rel=1e-2)
     assert is_near(found.protocols[0].alphas[0], ALPHA, rel=1e-3)
@@ -108,7 +108,7 @@ def test_numbers_of_ranks_tell_the_start_up_and_sums_tell_gamma() -> None:
 
 def test_groups_of_several_sizes_tell_levels_apart() -> None:
     inner, outer = ring(4, 1e-6, 100e9), ring(8, 5e-6, 10e9)
-    found = calibrate(
+    found = fit_series(
         [series("allreduce", 4, inner), series("allreduce", 8, outer)], algorithms=["ring"], dims=(4, 2)
     )
     protocol = found.protocols[0]
@@ -121,7 +121,7 @@ def test_what_needs_more_than_the_links_explains_nothing() -> None:
     # recursive doubling would need 3 / 1.75 of the ring's beta
     one = series("allreduce", 8, ring(8), library="mpi")
     names = ["recursive_doubling", "ring"]
-    free, limited = (calibrate([one], algorithms=names, limits=limits) for limits in (None, (60e9,)))
+    free, limited = (fit_series([one], algorithms=names, limits=limits) for limits in (None, (60e9,)))
     assert [found.forms[0][found.parts[0][0].form].name for found in (free, limited)] == names
     assert limited.parts[0][0].others == ()
 
@@ -137,14 +137,14 @@ def test_held_out_sizes_are_told_by_the_others() -> None:
 
 def test_too_little_is_refused() -> None:
     with pytest.raises(CollsimError, match=r"a.log: times allreduce of one rank, which sends nothing"):
-        calibrate([series("allreduce", 1, ring(8))])
+        fit_series([series("allreduce", 1, ring(8))])
     with pytest.raises(CollsimError, match="9 ranks are more than the topology's 8"):
-        calibrate([series("allreduce", 9, ring(9))], dims=(4, 2))
+        fit_series([series("allreduce", 9, ring(9))], dims=(4, 2))
     few = Series("a.log", "allreduce", 8, False, tuple(Point(8, 1e-6, i) for i in range(9)))
     with pytest.raises(CollsimError, match="has 1 sizes; a fit needs 3"):
-        calibrate([few])
+        fit_series([few])
     with pytest.raises(CollsimError, match='"bruck" does no allreduce'):
-        calibrate([series("allreduce", 8, ring(8))], algorithms=["bruck"])
+        fit_series([series("allreduce", 8, ring(8))], algorithms=["bruck"])
 
 
 def test_what_times_that_mean_nothing_is_fitted_all_the_same() -> None:
@@ -155,7 +155,7 @@ def test_what_times_that_mean_nothing_is_fitted_all_the_same() -> None:
         points = tuple(Point(int(size), float(time), 1) for size, time in zip(sizes, times, strict=True))
         kind = ("allreduce", "allgather", "broadcast", "all_to_all")[int(rng.integers(4))]
         one = Series("a.log", kind, int(rng.integers(2, 9)), False, points)
-        found = calibrate([one])
+        found = fit_series([one])
         assert np.isfinite(found.predicted[0]).all()
         loads(platform_yaml(found, target_of(None, one.ranks, Path())), "platform.yaml")
 

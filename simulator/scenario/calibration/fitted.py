@@ -1,4 +1,4 @@
-"""Fitting alpha, beta, gamma and a start-up cost to logs, all of them together."""
+"""Fitting alpha, beta, gamma and a start-up cost to series of times, all of them together."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Calibration:
         )
 
 
-def calibrate(
+def fit_series(
     series: Sequence[Series],
     *,
     algorithms: Sequence[str] | None = None,
@@ -91,7 +91,7 @@ def calibrate(
     limits: Sequence[float | None] | None = None,
     protocols: int = MOST_PROTOCOLS,
 ) -> Calibration:
-    """Fit logs of one machine.
+    """Fit series of times of one machine.
 
     Parameters
     ----------
