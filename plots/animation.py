@@ -43,13 +43,15 @@ def save_animation(figures: Sequence[Figure], path: str | os.PathLike[str]) -> N
     Raises
     ------
     CollsimError
-        If the name ends otherwise.
+        If the name ends otherwise, or there is no figure.
     OSError
         If the file cannot be written.
     """
     target = Path(path)
     if target.suffix.lower() != ".gif":
         raise CollsimError(f'an animation is written as .gif, found "{target.name}"')
+    if not figures:
+        raise CollsimError("an animation has at least one figure")
     with look():
         frames = [_pixels(figure) for figure in figures]
     shown = max(100, min(_SHOWN, _LONGEST // len(frames)))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from algorithms.algorithm import COMMON
 from algorithms.registry import ALGORITHMS
-from simulator.scenario.errors import ScenarioErrors
+from simulator.scenario.errors import ScenarioErrors, did_you_mean, printable
+from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
@@ -43,11 +44,21 @@ def variants(scenario: Scenario, algorithms: Sequence[str] | None = None) -> dic
     """The scenario by each algorithm that does its collective, or by those that were named.
 
     An algorithm is given the scenario's options that it takes.
+
+    Raises
+    ------
+    CollsimError
+        If there is none of a name.
     """
     kind, own = scenario.collective.kind, own_name(scenario)
     if algorithms is None:
         algorithms = [name for name, known in ALGORITHMS.items() if kind in known.collectives]
         algorithms = algorithms if own is None else [own, *algorithms]
+    known = ALGORITHMS if own is None else (own, *ALGORITHMS)
+    for name in algorithms:
+        if name not in known:
+            hint = did_you_mean(str(name), known)
+            raise CollsimError(f'there is no algorithm "{printable(str(name))}"{hint}')
     return {name: scenario if name == own else _by(scenario, name) for name in algorithms}
 
 

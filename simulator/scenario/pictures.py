@@ -309,5 +309,9 @@ def _made(of: Any, kind: str, making: Making) -> Any:
     if isinstance(of, row.draws):
         return of
     scenario = getattr(of, "scenario", of)
+    if type(scenario) not in _WHAT:
+        raise PictureError(
+            f"found {type(of).__name__}; expected what a run gave, a scenario, a file or a folder"
+        )
     check_fits(scenario, kind)
     return row.make[type(scenario)](scenario, making)

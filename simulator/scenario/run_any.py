@@ -11,6 +11,7 @@ from simulator.scenario.load import opened, read_scenario
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.run import Report, Result, run
+from topologies.errors import CollsimError
 
 # what only several collectives need is loaded where there are several
 if TYPE_CHECKING:
@@ -56,8 +57,13 @@ def run_any(
             memory_limit=memory_limit,
             kept=kept,
         )
+    from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_run import run_together
 
+    if not isinstance(scenario, TogetherScenario):
+        raise CollsimError(
+            f"found {type(scenario).__name__}; expected a scenario of collectives, or its file"
+        )
     return run_together(
         scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
     )

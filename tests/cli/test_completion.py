@@ -126,3 +126,8 @@ def test_bash_replaces_what_stands_after_the_colon(tmp_path: Path) -> None:
     )
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "seed1/a seed1/b\n"
+
+
+def test_no_shell_is_said_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert collsim("completion") == 2
+    assert capsys.readouterr().err.count("\n") == 1

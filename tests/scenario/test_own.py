@@ -70,6 +70,14 @@ def test_the_command_line_runs_it_only_when_told(tmp_path: Path, capsys: pytest.
     assert collsim("run", file, "--allow-code", "--out", tmp_path / "out") == 0
 
 
+def test_what_it_prints_goes_beside_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = "print('read')\n" + RING.replace("    rank =", "    print('called')\n    rank =")
+    assert collsim("run", own(tmp_path, code), "--allow-code", "--json") == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["verified"] == "full"
+    assert printed.err == "read\ncalled\n"
+
+
 def test_a_name_of_the_catalogue_is_only_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("hierarchical", "hybrid", "in_network"):
         file = own(tmp_path, RING.replace("my_ring", name), OWN.replace("my_ring", name))

@@ -105,7 +105,7 @@ def sweep(
         asked = read_sweep(asked, fields_of(vary or {}), how=how, seeds=seeds, points=points)
     folder = None if out is None else Path(out)
     setting = Setting(verify, allow_code, memory_limit, version(), asked.origin)
-    with open_store(folder) as store, crew or local(workers) as (executor, number):
+    with crew or local(workers) as (executor, number), open_store(folder) as store:
         found = _Run(asked, setting, store, executor, number, report or silent).sweep()
     if folder is not None:
         from simulator.scenario.sweep.output import write_sweep

@@ -150,6 +150,18 @@ def test_points_that_are_too_many(tmp_path: Path) -> None:
         ),
         (RING, {"vary": {"topology.ranks": {2, 4}}}, "found set, expected what a scenario may say"),
         ("[1]", {"vary": {"a": [1]}}, "expected a mapping"),
+        (RING, {"vary": {"topology.ranks": {"range": "2..4", "poits": 3}}}, 'vary: unknown key "poits"'),
+        (RING, {"vary": {"topology.ranks": {"kind": "2..4"}}}, 'vary: missing key "range"'),
+        (RING, {"vary": {"topology.ranks": [2, 4]}, "how": "grit"}, 'vary: sweep.how: found the text "grit"'),
+        (
+            RING,
+            {"vary": {"topology.ranks": "2..4"}, "points": 2.5},
+            "a range holds 2 to 200 values, found 2.5",
+        ),
+        (RING, {"vary": 3}, "found int; expected values by field"),
+        (DRAWN, {"seeds": [-1]}, "vary: sweep.seeds"),
+        (DRAWN, {"seeds": 10**9}, "1,000,000,000 seeds; a sweep has at most 100,000 points"),
+        (DRAWN.replace("kind: leaf", "kind:  leaf") + "sweep: {seeds: 1000000000}", {}, "small.yaml:4:9: "),
     ],
 )
 def test_what_is_wrong_beside_the_file(

@@ -35,6 +35,7 @@ from tests.scenario.sweep.sweep_examples import (
     TOGETHER,
     write,
 )
+from topologies.errors import CollsimError
 
 Fields = dict[str, object]
 
@@ -203,3 +204,10 @@ def test_a_point_that_failed_is_tried_again(tmp_path: Path) -> None:
     assert "memory" in sweep(path, vary, out=out, memory_limit=1).rows[0].error
     assert not sweep(path, vary, out=out).failed
     assert rows_in(out) == 1
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, 10**9])
+def test_no_such_number_of_workers(workers: float, tmp_path: Path) -> None:
+    with pytest.raises(CollsimError, match="there are 1 to 1,024 workers, found"):
+        sweep(write(tmp_path, RING), {"topology.ranks": [2]}, workers=workers, out=tmp_path / "out")  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()

@@ -61,3 +61,16 @@ def test_what_is_no_such_file(tmp_path: Path) -> None:
         pass
     with pytest.raises(CollsimError, match="cannot write"), open_store(tmp_path / NAME / "deep"):
         pass
+
+
+@pytest.mark.parametrize("fields", ["{broken", "[1]", b"\xff\x00"])
+def test_rows_that_something_else_has_written(fields: str | bytes, tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        store.keep([("a", Outcome({"time": 1.0}))])
+    with closing(sqlite3.connect(tmp_path / NAME)) as connection, connection:
+        connection.execute("UPDATE rows SET fields = ?", [fields])
+    with (
+        pytest.raises(CollsimError, match="holds what collsim has not written"),
+        open_store(tmp_path) as store,
+    ):
+        store.done(["a"])
