@@ -34,11 +34,10 @@ Known = TypeVar("Known")
 
 def known(word: str, words: Mapping[str, Known], what: str) -> Known:
     """What a word stands for, or a usage error that names the nearest."""
-    from simulator.scenario.errors import did_you_mean, one_of, printable
+    from simulator.scenario.errors import printable, suggestion
 
     if word not in words:
-        hint = did_you_mean(word, words) or f"; expected {one_of(words)}"
-        raise click.UsageError(f'there is no {what} "{printable(word)}"{hint}')
+        raise click.UsageError(f'there is no {what} "{printable(word)}"{suggestion(word, words)}')
     return words[word]
 
 
@@ -89,20 +88,21 @@ def say_left_out(others: Sequence[OtherKindError]) -> None:
 
 def load_one(path: Path) -> Scenario | TogetherScenario:
     """The one scenario of a file, or what is wrong in it."""
-    scenario, *others = load_all([path])
-    if others:
-        raise click.UsageError(f"{path} holds several scenarios; name one")
-    return scenario
+    return _only(load_all([path]), path)
 
 
 def one_file(file: Path) -> Path:
     """The one file that a name stands for."""
     from simulator.scenario.library import expand
 
-    files = expand([file])
-    if len(files) > 1:
-        raise click.UsageError(f"{file} holds several scenarios; name one")
-    return files[0]
+    return _only(expand([file]), file)
+
+
+def _only(found: Sequence[Known], path: Path) -> Known:
+    """What a path stands for, where that is one thing."""
+    if len(found) > 1:
+        raise click.UsageError(f"{path} holds several scenarios; name one")
+    return found[0]
 
 
 allow_code = click.option(
@@ -146,6 +146,12 @@ def run_one(
         return run_any(
             scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
         )
+
+
+def check_report(out: Path | None, *, with_report: bool) -> None:
+    """Refuse --report without --out."""
+    if with_report and out is None:
+        raise click.UsageError("--report goes with --out, the folder into which it is written")
 
 
 def warn(file: str, warnings: Iterable[str]) -> None:

@@ -54,10 +54,9 @@ class Answer(ABC):
         if table is None:
             return next(iter(tables.values())).frame()
         if table not in tables:
-            from simulator.scenario.errors import did_you_mean, one_of
+            from simulator.scenario.errors import suggestion
 
-            hint = did_you_mean(table, tables) or f"; expected {one_of(tables)}"
-            raise CollsimError(f'there is no table "{table}"{hint}')
+            raise CollsimError(f'there is no table "{table}"{suggestion(table, tables)}')
         return tables[table].frame()
 
     def json(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from topologies.errors import CollsimError
@@ -124,6 +124,17 @@ def one_of(words: Iterable[str]) -> str:
     """
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def suggestion(word: str, words: Collection[str]) -> str:
+    """Give the tail of a message that names the nearest word, or where none is near all of them.
+
+    Examples
+    --------
+    >>> suggestion("simpi", ["auto", "simpy"]), suggestion("x", ["auto", "simpy"])
+    ('; did you mean "simpy"?', '; expected auto or simpy')
+    """
+    return did_you_mean(word, words) or f"; expected {one_of(words)}"
 
 
 def printable(text: str, limit: int = 60) -> str:

@@ -106,8 +106,23 @@ def sized(
     return Sized(scenario, ranks, wanted, tuple(times), tuple(closed), tuple(bounds))
 
 
-def compared(folder: Path, scenario: Scenario, report: Report | None, *, allow_code: bool) -> Comparison:
+def compared(
+    folder: Path,
+    scenario: Scenario,
+    *,
+    report: Report | None = None,
+    allow_code: bool = False,
+    memory_limit: int | None = None,
+) -> Comparison:
     """Compare again what a folder holds.
+
+    Parameters
+    ----------
+    folder : Path
+    scenario : Scenario
+        That the folder keeps.
+    report, allow_code, memory_limit
+        As `run`.
 
     Raises
     ------
@@ -123,7 +138,9 @@ def compared(folder: Path, scenario: Scenario, report: Report | None, *, allow_c
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         message = 'tells of no comparison; expected what "collsim compare --out" writes'
         raise ScenarioErrors([ScenarioError(message, str(path))]) from None
-    return compare(scenario, sizes, algorithms=names, report=report, allow_code=allow_code)
+    return compare(
+        scenario, sizes, algorithms=names, report=report, allow_code=allow_code, memory_limit=memory_limit
+    )
 
 
 def sizes_picture(found: Sized | Comparison) -> Figure:

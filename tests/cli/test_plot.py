@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.scenario.library import library_names
-from simulator.scenario.pictures import PICTURES
+from simulator.scenario.picture_kinds import PICTURES
 from tests.cli.test_commands import collsim, write
 
 RING = """\

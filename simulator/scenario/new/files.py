@@ -14,7 +14,7 @@ from algorithms.collective import KINDS
 from simulator.engine.network import Network
 from simulator.llm.plan import Parallel
 from simulator.scenario.choice import Asked, collective_keys, options_of
-from simulator.scenario.errors import ScenarioErrors, did_you_mean, one_of, printable
+from simulator.scenario.errors import ScenarioErrors, printable, suggestion
 from simulator.scenario.fields import Parameter, parameters_of
 from simulator.scenario.load import loads, scenario_keys
 from simulator.scenario.models import Expect, TopologyChoice
@@ -102,7 +102,7 @@ def new_scenario(kind: str, wish: Wish) -> str:
     """
     if wish.algorithm is not None and wish.algorithm not in able(wish.collective):
         known = able(wish.collective)
-        hint = did_you_mean(wish.algorithm, known) or f"; expected {one_of(known)}"
+        hint = suggestion(wish.algorithm, known)
         raise CollsimError(f'no algorithm "{printable(wish.algorithm)}" does {wish.collective}{hint}')
     text = f"{_HEADS[kind]}{_HINT}{to_text(MAKERS[kind](wish))}"
     try:

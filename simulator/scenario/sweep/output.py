@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.scenario.folder import keep
 from simulator.scenario.output import check_folder, save_figures, write_folder
 from simulator.scenario.rows import Rows
-from simulator.scenario.sweep.store import NAME
+from simulator.scenario.sweep.store import STORE
 
 if TYPE_CHECKING:
     from simulator.scenario.sweep.result import Sweep
@@ -44,7 +44,7 @@ def check_sweep_folder(folder: Path, *, force: bool) -> None:
     OutputError
         With what is in the way.
     """
-    if not (folder / NAME).is_file():
+    if not (folder / STORE).is_file():
         check_folder(folder, force=force)
 
 

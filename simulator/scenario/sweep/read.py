@@ -15,7 +15,7 @@ from pydantic_core import SchemaValidator, ValidationError
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, one_of, printable
 from simulator.scenario.fields import Parameter, block_schema
 from simulator.scenario.kinds import SWEEP
-from simulator.scenario.load import read_text, translated
+from simulator.scenario.load import opened, translated
 from simulator.scenario.parse import parse
 from simulator.scenario.parts import in_full
 from simulator.scenario.source import Block, Node, Scalar, Source, plain, put
@@ -91,7 +91,7 @@ def _parsed(
     scenario: AnyScenario | str | os.PathLike[str],
 ) -> tuple[Source, tuple[ScenarioError, ...]]:
     if isinstance(scenario, str | os.PathLike):
-        return parse(read_text(scenario), os.fspath(scenario))
+        return parse(*opened(scenario))
     source = scenario.source
     return Source(source.file, source.written, source.written), ()
 

@@ -18,7 +18,8 @@ from typing import Final
 from simulator.scenario.sweep.outcome import Outcome
 from topologies.errors import CollsimError
 
-NAME: Final = "sweep.sqlite"
+STORE: Final = "sweep.sqlite"
+"""Name of the file in a folder of a sweep."""
 
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS rows (
@@ -96,7 +97,7 @@ def open_store(folder: Path | None) -> Iterator[Store]:
     CollsimError
         If it is another kind of file, or cannot be written.
     """
-    path = ":memory:" if folder is None else str(folder / NAME)
+    path = ":memory:" if folder is None else str(folder / STORE)
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
