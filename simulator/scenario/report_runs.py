@@ -90,7 +90,7 @@ def run_of_step(result: StepResult, notes: Sequence[str] = ()) -> Run:
     """
     from plots.report.tasks import tasks_chart
     from simulator.llm.step.report_links import step_link_use
-    from simulator.scenario.step_output import step_bars
+    from simulator.scenario.plan_pictures import step_bars
     from simulator.scenario.step_tables import step_sheets
 
     report = result.report
