@@ -26,9 +26,6 @@ WRONG: Final = 2
 INTERRUPTED: Final = 130
 """Exit codes: an expectation or a proof failed, the input is wrong, the run was interrupted."""
 
-WIDE: Final = 140
-"""Columns of a table that is not printed on a terminal."""
-
 Known = TypeVar("Known")
 
 
@@ -166,8 +163,10 @@ def say_written(out: Path, *, aside: bool = False) -> None:
 
 
 def console() -> Console:
-    """Where tables go: as wide as the terminal, or as `WIDE`."""
+    """Where tables go: as wide as the terminal, or as wide as where there is none."""
     from rich.console import Console
+
+    from simulator.scenario.notebook import WIDE
 
     return Console(markup=False) if sys.stdout.isatty() else Console(width=WIDE, markup=False)
 

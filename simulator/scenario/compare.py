@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from algorithms.registry import ALGORITHMS
@@ -15,6 +16,9 @@ from simulator.scenario.compare_variants import check_sizes, reason_of, unfit, v
 from simulator.scenario.crossings import Crossover, Winners, crossovers, winners_at
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import cautions
+from simulator.scenario.load import load
+from simulator.scenario.models import Scenario
+from simulator.scenario.ranges import parse_sizes
 from simulator.scenario.run import Report, build_topology, how_to_verify, silent
 from simulator.scenario.terms import Terms, meeting, terms_of
 from topologies.text import format_bytes
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
     from algorithms.bounds import Bounds
     from algorithms.cuts import Cut
     from algorithms.schedule import Schedule
-    from simulator.scenario.models import Scenario
 
 KEPT: Final = 1 << 16
 """Transfers of a schedule up to which it is kept for other sizes."""
@@ -142,9 +145,10 @@ class Comparison(Answer):
 
 
 def compare(
-    scenario: Scenario,
-    sizes: Sequence[int],
+    scenario: Scenario | str | Path,
+    sizes: Sequence[int] | str = (),
     *,
+    points: int | None = None,
     algorithms: Sequence[str] | None = None,
     verify: bool | None = None,
     report: Report | None = None,
@@ -157,9 +161,13 @@ def compare(
 
     Parameters
     ----------
-    scenario : Scenario
-    sizes : sequence of int
-        Bytes, rising; () compares at the scenario's own size alone.
+    scenario : Scenario, or str or pathlib.Path
+        As `load` gives it, or the file to load.
+    sizes : sequence of int, or str
+        Bytes, rising; or a range as ``"1KiB..1GiB"``, by doubling, or a list; nothing compares at the
+        scenario's own size alone.
+    points : int, optional
+        How many sizes a range holds.
     algorithms : sequence of str, optional
         Names in the catalogue, or that of the scenario's own code; by default all.
     verify, report, allow_code, memory_limit
@@ -167,11 +175,16 @@ def compare(
 
     Raises
     ------
+    UnitError
+        If the sizes are none.
     ScenarioErrors
-        If the topology does not fit, or nothing of what was named, or the scenario's own code is wrong.
+        If the file is wrong, the topology does not fit, or nothing of what was named, or the scenario's own
+        code is wrong.
     ProofError
         If a schedule does not compute the collective.
     """
+    scenario = scenario if isinstance(scenario, Scenario) else load(scenario)
+    sizes = parse_sizes(sizes, points) if isinstance(sizes, str) else sizes
     chosen = variants(scenario, algorithms)
     count = _counter(report or silent, len(chosen) * (1 + max(1, len(sizes))))
     topology = cache(partial(build_topology, scenario))

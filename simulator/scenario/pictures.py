@@ -149,7 +149,7 @@ def _check_sizes(text: str) -> None:
         raise PictureError(f"sizes: {error}") from None
 
 
-def check_fits(scenario: AnyScenario, kind: str) -> None:
+def _check_fits(scenario: AnyScenario, kind: str) -> None:
     """Refuse a picture that does not go with a scenario, and say which do.
 
     Raises
@@ -171,5 +171,5 @@ def _made(of: Any, kind: str, making: Making) -> Any:
     if isinstance(of, row.draws):
         return of
     scenario = getattr(of, "scenario", of)
-    check_fits(scenario, kind)
+    _check_fits(scenario, kind)
     return row.make[type(scenario)](scenario, making)

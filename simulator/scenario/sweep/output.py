@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,11 +23,8 @@ def sweep_json(sweep: Sweep) -> str:
 
 def sweep_csv(sweep: Sweep) -> str:
     """A row a point, under the names of its columns; nothing where there is nothing."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(sweep.names)
-    writer.writerows([_csv_cell(value) for value in row.values()] for row in sweep.records())
-    return text.getvalue()
+    cells = ([_csv_cell(value) for value in row.values()] for row in sweep.records())
+    return Rows(dict.fromkeys(sweep.names, str), lambda: cells).csv()
 
 
 def _csv_cell(value: Any) -> Any:
