@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from collsim import hold
-from tests.cli.test_commands import RING, collsim, write
+from tests.cli.command import RING, collsim, write
 
 ONE_LINE = RING + "expect: {steps: 7, time: 16.522072 ms}\n"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import collsim, write
+from tests.cli.command import collsim, write
 from tests.engine.formats.trace_reader import read_trace
 from tests.scenario.test_step import PLAN
 
