@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from algorithms.algorithm import COMMON
-from algorithms.registry import ALGORITHMS
+from algorithms.registry import ALGORITHMS, able
 from simulator.scenario.errors import ScenarioErrors
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def variants(scenario: Scenario, algorithms: Sequence[str] | None = None) -> dic
     """
     kind, own = scenario.collective.kind, own_name(scenario)
     if algorithms is None:
-        algorithms = [name for name, known in ALGORITHMS.items() if kind in known.collectives]
-        algorithms = algorithms if own is None else [own, *algorithms]
+        algorithms = able(kind) if own is None else (own, *able(kind))
     return {name: scenario if name == own else _by(scenario, name) for name in algorithms}
 
 

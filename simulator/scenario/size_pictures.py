@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from algorithms.registry import ALGORITHMS, rounds
+from algorithms.registry import able, rounds
 from algorithms.rounds import steps_of
 from simulator.engine.memory import Memory
 from simulator.scenario.compare import compare
@@ -178,11 +178,7 @@ def steps_picture(of: Scenario | Result) -> Figure:
     kind = scenario.collective.kind
     ranks, steps = (of.schedule.ranks, of.schedule.steps) if isinstance(of, Result) else _own_steps(scenario)
     across = _across(ranks)
-    counts = {
-        name: [steps_of(rounds(name, kind, n, 0) or ()) for n in across]
-        for name, algorithm in ALGORITHMS.items()
-        if kind in algorithm.collectives
-    }
+    counts = {name: [steps_of(rounds(name, kind, n, 0) or ()) for n in across] for name in able(kind)}
     name = own_name(scenario) or scenario.collective.algorithm
     title = f"steps of {kind}, by the number of ranks"
     return counts_figure(across, counts, (name, ranks, steps), title=title, subtitle=scenario.name)

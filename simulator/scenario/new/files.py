@@ -11,6 +11,7 @@ from typing import Final
 from pydantic_core import CoreSchema
 
 from algorithms.collective import KINDS
+from algorithms.registry import able
 from simulator.engine.network import Network
 from simulator.llm.plan import Parallel
 from simulator.scenario.choice import Asked, collective_keys, options_of
@@ -20,7 +21,7 @@ from simulator.scenario.load import loads, scenario_keys
 from simulator.scenario.models import Expect, TopologyChoice
 from simulator.scenario.new.layout import Entry, Given, entries, to_text
 from simulator.scenario.new.starters import starter
-from simulator.scenario.new.wishes import able, fitting
+from simulator.scenario.new.wishes import fitting
 from simulator.scenario.plan_load import batch_keys, loads_any, plan_keys
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import work_out
