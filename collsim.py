@@ -76,15 +76,19 @@ if TYPE_CHECKING:
     from simulator.llm.traffic import Traffic, traffic
     from simulator.llm.traffic_plan import TrafficPlan
     from simulator.scenario.answer import Answer
-    from simulator.scenario.ask import diff, explain, hold, run
+    from simulator.scenario.ask import compare, diff, explain, hold, run
+    from simulator.scenario.calibration.fitted import Calibration
+    from simulator.scenario.calibration.held import Held
+    from simulator.scenario.calibration.result import CalibrationResult, calibrate
+    from simulator.scenario.calibration.target import Target
     from simulator.scenario.catalogue import steps_rows
     from simulator.scenario.check import Mismatch, Outcome, check
-    from simulator.scenario.compare import Comparison, compare, unexpected
+    from simulator.scenario.compare import Comparison, unexpected
     from simulator.scenario.contents import contents
     from simulator.scenario.diff import Difference
     from simulator.scenario.diff_sentence import sentence
     from simulator.scenario.doctor import examine
-    from simulator.scenario.errors import ScenarioError, ScenarioErrors
+    from simulator.scenario.errors import ScenarioError, ScenarioErrors, UnitError
     from simulator.scenario.experts_run import ExpertsResult, work_out_experts
     from simulator.scenario.explain import Explanation
     from simulator.scenario.forms import as_json, write
@@ -93,7 +97,7 @@ if TYPE_CHECKING:
     from simulator.scenario.load import load, loads
     from simulator.scenario.models import Scenario
     from simulator.scenario.new import Wish, new_scenario
-    from simulator.scenario.output import OutputError
+    from simulator.scenario.output import OutputError, write_topology
     from simulator.scenario.pictures import PictureError, picture
     from simulator.scenario.plan_load import load_any, load_plan, loads_any, loads_plan
     from simulator.scenario.plan_models import PlanScenario
@@ -115,7 +119,9 @@ if TYPE_CHECKING:
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
     from simulator.scenario.together_run import run_together
+    from simulator.scenario.topology_file import read_topology
     from simulator.scenario.traffic_run import TrafficResult, work_out_traffic
+    from simulator.scenario.tuning.table import TuningTable, tuning_table
     from simulator.scenario.update import update
     from simulator.scenario.vendor_tables import VendorTimes, vendor_times
     from topologies import (
@@ -160,6 +166,8 @@ __all__ = [
     "Answer",
     "Batch",
     "Bounds",
+    "Calibration",
+    "CalibrationResult",
     "Collective",
     "CollsimError",
     "Comparison",
@@ -174,6 +182,7 @@ __all__ = [
     "ExpertsResult",
     "Explanation",
     "Hardware",
+    "Held",
     "Job",
     "LatentAttention",
     "Level",
@@ -214,6 +223,7 @@ __all__ = [
     "StaticRoute",
     "StepResult",
     "Sweep",
+    "Target",
     "Tier",
     "Timeline",
     "Together",
@@ -224,6 +234,8 @@ __all__ = [
     "Traffic",
     "TrafficPlan",
     "TrafficResult",
+    "TuningTable",
+    "UnitError",
     "VendorTimes",
     "Wish",
     "as_json",
@@ -232,6 +244,7 @@ __all__ = [
     "beside",
     "build",
     "build_topology",
+    "calibrate",
     "check",
     "closed_form",
     "cluster",
@@ -282,6 +295,7 @@ __all__ = [
     "platforms",
     "prove",
     "rails",
+    "read_topology",
     "report",
     "ring",
     "rounds",
@@ -311,6 +325,7 @@ __all__ = [
     "trace",
     "traffic",
     "transformer",
+    "tuning_table",
     "unexpected",
     "update",
     "vendor_times",
@@ -322,6 +337,7 @@ __all__ = [
     "work_out_step",
     "work_out_traffic",
     "write",
+    "write_topology",
 ]
 
 

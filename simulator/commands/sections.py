@@ -15,7 +15,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "Begin": ("library", "new", "topology", "algorithms"),
         "Simulate": ("run", "sweep", "llm"),
-        "Understand": ("explain", "compare", "diff", "plot", "report"),
+        "Understand": ("explain", "compare", "diff", "calibrate", "plot", "report"),
         "Check": ("check",),
         "Set up": ("doctor", "completion", "schema"),
     }

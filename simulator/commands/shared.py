@@ -31,11 +31,13 @@ Known = TypeVar("Known")
 
 def known(word: str, words: Mapping[str, Known], what: str) -> Known:
     """What a word stands for, or a usage error that names the nearest."""
-    from simulator.scenario.errors import printable, suggestion
+    from simulator.scenario import errors
+    from topologies.errors import CollsimError
 
-    if word not in words:
-        raise click.UsageError(f'there is no {what} "{printable(word)}"{suggestion(word, words)}')
-    return words[word]
+    try:
+        return words[errors.known(word, words, what)]
+    except CollsimError as error:
+        raise click.UsageError(error.message) from None
 
 
 def load_all(paths: Sequence[Path]) -> list[Scenario | TogetherScenario]:
@@ -107,7 +109,7 @@ allow_code = click.option(
 )
 
 
-def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+def size_option(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Read 8 GiB."""
     if text is None:
         # of every command, and of every word that a shell completes: nothing is loaded for it
@@ -124,7 +126,7 @@ def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) 
 memory_limit = click.option(
     "--memory-limit",
     metavar="SIZE",
-    callback=_bytes,
+    callback=size_option,
     help='Refuse what would take more memory, as "8 GiB"; default 80 % of what is free.',
 )
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topologies.errors import CollsimError
-
 if TYPE_CHECKING:
     import os
 
@@ -53,11 +51,9 @@ class Answer(ABC):
         tables = self.tables
         if table is None:
             return next(iter(tables.values())).frame()
-        if table not in tables:
-            from simulator.scenario.errors import suggestion
+        from simulator.scenario.errors import known
 
-            raise CollsimError(f'there is no table "{table}"{suggestion(table, tables)}')
-        return tables[table].frame()
+        return tables[known(table, tables, "table")].frame()
 
     def json(self) -> str:
         """As the command prints it with --json: the same bytes on every run."""

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from simulator.scenario import check
+from simulator.scenario import compare as comparing
 from simulator.scenario import explain as explaining
+from simulator.scenario.compare_measured import measured_beside
 from simulator.scenario.diff import Difference, difference
 from simulator.scenario.diff_sides import Side, read_side, result_file, side_of
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.library import resolve
+from simulator.scenario.load import load
 from simulator.scenario.models import Scenario
 from simulator.scenario.plan_answer import PlanAnswer, answer_plan
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.plan_models import PlanScenario
+from simulator.scenario.ranges import parse_sizes
 from simulator.scenario.run import Report, Result
 from simulator.scenario.run_any import load_scenario, run_any
 from simulator.scenario.together_models import TogetherScenario
@@ -22,6 +28,7 @@ from simulator.scenario.together_result import TogetherResult
 
 if TYPE_CHECKING:
     from simulator.scenario.check import Outcome
+    from simulator.scenario.compare import Comparison
     from simulator.scenario.explain import Explanation
 
 File: TypeAlias = "str | Path"
@@ -119,6 +126,59 @@ def explain(asked: Run | Scenario | TogetherScenario | File, **how: Any) -> Expl
         As `run`.
     """
     return explaining.explain(_ran(asked, **how))
+
+
+def compare(
+    asked: Scenario | File,
+    sizes: Sequence[int] | str = (),
+    *,
+    points: int | None = None,
+    algorithms: Sequence[str] | None = None,
+    log: File | None = None,
+    verify: bool | None = None,
+    report: Report | None = None,
+    allow_code: bool = False,
+    memory_limit: int | None = None,
+) -> Comparison:
+    """Run a scenario's collective by other algorithms, at its own size and at others.
+
+    Every schedule is proven at the scenario's own size.
+
+    Parameters
+    ----------
+    asked : Scenario, or str or pathlib.Path
+    sizes : sequence of int, or str
+        Bytes, rising; or a range as ``"1KiB..1GiB"``, by doubling, or a list; nothing compares at the
+        scenario's own size alone.
+    points : int, optional
+        How many sizes a range holds.
+    algorithms : sequence of str, optional
+        Names in the catalogue, or that of the scenario's own code; by default all.
+    log : str or pathlib.Path, optional
+        Measured times to set beside it, at whose sizes it is compared where none are given.
+    verify, report, allow_code, memory_limit
+        As of `run`.
+
+    Raises
+    ------
+    ScenarioErrors
+        If the topology does not fit, or nothing of what was named, or the scenario's own code is wrong.
+    ProofError
+        If a schedule does not compute the collective.
+    """
+    scenario = asked if isinstance(asked, Scenario) else load(asked)
+    chosen = parse_sizes(sizes, points) if isinstance(sizes, str) else sizes
+    measured = None if log is None else measured_beside(Path(log), scenario)
+    found = comparing.compare(
+        scenario,
+        chosen if chosen or measured is None else measured.sizes,
+        algorithms=algorithms,
+        verify=verify,
+        report=report,
+        allow_code=allow_code,
+        memory_limit=memory_limit,
+    )
+    return replace(found, measured=measured)
 
 
 def diff(a: Run | File, b: Run | File, **how: Any) -> Difference:

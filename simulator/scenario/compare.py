@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from algorithms.registry import ALGORITHMS
@@ -16,9 +15,6 @@ from simulator.scenario.compare_variants import check_sizes, reason_of, unfit, v
 from simulator.scenario.crossings import Crossover, Winners, crossovers, winners_at
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import cautions
-from simulator.scenario.load import load
-from simulator.scenario.models import Scenario
-from simulator.scenario.ranges import parse_sizes
 from simulator.scenario.run import Report, build_topology, how_to_verify, silent
 from simulator.scenario.terms import Terms, meeting, terms_of
 from topologies.text import format_bytes
@@ -27,6 +23,8 @@ if TYPE_CHECKING:
     from algorithms.bounds import Bounds
     from algorithms.cuts import Cut
     from algorithms.schedule import Schedule
+    from simulator.scenario.compare_measured import Measured
+    from simulator.scenario.models import Scenario
 
 KEPT: Final = 1 << 16
 """Transfers of a schedule up to which it is kept for other sizes."""
@@ -113,6 +111,8 @@ class Comparison(Answer):
         Each with the size at which the closed forms meet, where both have one that is a straight line.
     crossing : mapping of str to tuple of (int or None)
         fs at the size of every crossover.
+    measured : Measured, optional
+        What was measured, to be set beside it.
     """
 
     scenario: Scenario
@@ -127,6 +127,7 @@ class Comparison(Answer):
     winners: tuple[Winners, ...]
     crossovers: tuple[tuple[Crossover, float | None], ...]
     crossing: Mapping[str, tuple[int | None, ...]]
+    measured: Measured | None = None
 
     @property
     def headline(self) -> str:
@@ -145,10 +146,9 @@ class Comparison(Answer):
 
 
 def compare(
-    scenario: Scenario | str | Path,
-    sizes: Sequence[int] | str = (),
+    scenario: Scenario,
+    sizes: Sequence[int],
     *,
-    points: int | None = None,
     algorithms: Sequence[str] | None = None,
     verify: bool | None = None,
     report: Report | None = None,
@@ -161,13 +161,9 @@ def compare(
 
     Parameters
     ----------
-    scenario : Scenario, or str or pathlib.Path
-        As `load` gives it, or the file to load.
-    sizes : sequence of int, or str
-        Bytes, rising; or a range as ``"1KiB..1GiB"``, by doubling, or a list; nothing compares at the
-        scenario's own size alone.
-    points : int, optional
-        How many sizes a range holds.
+    scenario : Scenario
+    sizes : sequence of int
+        Bytes, rising; () compares at the scenario's own size alone.
     algorithms : sequence of str, optional
         Names in the catalogue, or that of the scenario's own code; by default all.
     verify, report, allow_code, memory_limit
@@ -175,16 +171,11 @@ def compare(
 
     Raises
     ------
-    UnitError
-        If the sizes are none.
     ScenarioErrors
-        If the file is wrong, the topology does not fit, or nothing of what was named, or the scenario's own
-        code is wrong.
+        If the topology does not fit, or nothing of what was named, or the scenario's own code is wrong.
     ProofError
         If a schedule does not compute the collective.
     """
-    scenario = scenario if isinstance(scenario, Scenario) else load(scenario)
-    sizes = parse_sizes(sizes, points) if isinstance(sizes, str) else sizes
     chosen = variants(scenario, algorithms)
     count = _counter(report or silent, len(chosen) * (1 + max(1, len(sizes))))
     topology = cache(partial(build_topology, scenario))

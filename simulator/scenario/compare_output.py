@@ -31,7 +31,10 @@ TIMED: Final[Mapping[str, Kind]] = MappingProxyType(
 
 def comparison_json(comparison: Comparison) -> str:
     """One object, with a line's end; the same bytes on every run."""
-    return json.dumps(comparison_object(comparison), indent=2, allow_nan=False) + "\n"
+    fields = comparison_object(comparison)
+    if comparison.measured is not None:
+        fields["measured"] = comparison.measured.as_object()
+    return json.dumps(fields, indent=2, allow_nan=False) + "\n"
 
 
 def comparison_object(comparison: Comparison) -> dict[str, Any]:
@@ -132,7 +135,7 @@ def _timed(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
 
 
 def write_comparison(comparison: Comparison, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write compare.json, compare.csv, compare.png and .svg, and the scenario.
+    """Write compare.json, compare.csv, compare.png and .svg, and the scenario; with measured times, if given.
 
     Raises
     ------
@@ -151,7 +154,7 @@ def write_comparison(comparison: Comparison, folder: Path, *, force: bool = Fals
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Time against size, at the crossovers, too."""
+    """Time against size, at the crossovers, too, and what was measured as circles."""
     from plots.lines import Curve, Floor
     from plots.sizes import Leader, sizes_figure
 
@@ -176,4 +179,5 @@ def comparison_figure(comparison: Comparison) -> Figure:
         [*named, *(Leader(one.after, one.size) for one, _ in comparison.crossovers)],
         title=f"{scenario.collective.kind} on {comparison.ranks} ranks, {scenario.topology.kind}",
         subtitle=scenario.name,
+        measured={} if comparison.measured is None else dict(comparison.measured.times),
     )

@@ -137,6 +137,25 @@ def suggestion(word: str, words: Collection[str]) -> str:
     return did_you_mean(word, words) or f"; expected {one_of(words)}"
 
 
+def known(word: str, words: Collection[str], what: str) -> str:
+    """A word that must be one of some.
+
+    Raises
+    ------
+    CollsimError
+        If it is none of them; the nearest is named.
+
+    Examples
+    --------
+    >>> known("rign", ["ring"], "topology")
+    Traceback (most recent call last):
+    topologies.errors.CollsimError: there is no topology "rign"; did you mean "ring"?
+    """
+    if word not in words:
+        raise CollsimError(f'there is no {what} "{printable(word)}"{suggestion(word, words)}')
+    return word
+
+
 def printable(text: str, limit: int = 60) -> str:
     r"""Make foreign text safe to print on one line: escaped, and cut where it is long.
 

@@ -9,6 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simulator.scenario.answer import Answer
+from simulator.scenario.calibration.output import (
+    calibration_figure,
+    calibration_json,
+    calibration_rows,
+    write_calibration,
+)
+from simulator.scenario.calibration.result import CalibrationResult
+from simulator.scenario.calibration.tables import calibration_lines, calibration_tables
 from simulator.scenario.compare import Comparison
 from simulator.scenario.compare_output import (
     comparison_figure,
@@ -295,6 +303,14 @@ _FORMS: Final[Mapping[type[Answer], Forms]] = {
         lambda found: vendor_json(found.rows),
         _of_variants,
         lambda found: map(sheet_table, vendor_sheets(found.rows)),
+    ),
+    CalibrationResult: Forms(
+        "calibration",
+        calibration_json,
+        lambda result: {"points": calibration_rows(result.fit)},
+        lambda result: [*calibration_tables(result.fit), *calibration_lines(result.fit, result.held_out)],
+        lambda result: calibration_figure(result.fit),
+        write_calibration,
     ),
     States: Forms(
         "states",

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 FORMS: Final = ("png", "svg", "pdf")
 """Forms of a picture's file."""
 
+_PICTURES: Final = tuple(f".{form}" for form in FORMS)
+
 TRACE: Final = "trace.json.gz"
 """Name of the file for Perfetto."""
 
@@ -259,18 +261,48 @@ def _remove_empty(made: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def write_topology_picture(topology: Topology, path: Path, *, force: bool = False) -> None:
-    """Draw a topology into a PNG, SVG or PDF file.
+def write_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
+    """Draw a topology as PNG, SVG or PDF, or write it in another program's format, by the name's ending.
 
     Raises
     ------
     OutputError
         If the file exists and `force` is not given, or it cannot be written.
+    TopologyError
+        If the format cannot hold it.
     """
+    check_topology_out(path, force=force)
+    writers = _writers()
+    if path.suffix in writers:
+        text = writers[path.suffix](topology)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}") from None
+        write_file(path, text.encode())
+        return
     from plots.topology import topology_figure
 
-    check_picture(path, force=force)
     write_picture(topology_figure(topology), path, force=force)
+
+
+def _writers() -> Mapping[str, Callable[[Topology], str]]:
+    """Writers of topologies by the ending of a file's name; XML may be of several."""
+    from topologies.formats.registry import FORMATS
+
+    ends = {end: one.write for one in FORMATS.values() if one.write for end in one.endings}
+    return {end: write for end, write in ends.items() if end != ".xml"}
+
+
+def check_topology_out(path: Path, *, force: bool) -> None:
+    """Refuse a path that is neither a picture's nor a topology's, or in use.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
+    check_out(path, (*_PICTURES, *_writers()), force=force)
 
 
 def write_picture(drawn: Figure | Sequence[Figure], path: Path, *, force: bool = False) -> None:
@@ -305,7 +337,17 @@ def check_picture(path: Path, *, force: bool, animated: bool = False) -> None:
     OutputError
         With what is in the way.
     """
-    suffixes = (".gif",) if animated else tuple(f".{form}" for form in FORMS)
+    check_out(path, (".gif",) if animated else _PICTURES, force=force)
+
+
+def check_out(path: Path, suffixes: Sequence[str], *, force: bool) -> None:
+    """Refuse a file's path that ends otherwise, or is in use.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
     if path.suffix not in suffixes:
         raise OutputError(f"{path} must end in {one_of(suffixes)}")
     check_new(path, force=force)

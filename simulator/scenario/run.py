@@ -28,6 +28,7 @@ from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import analytic, bounds_on, cautions
 from simulator.scenario.load import load
+from simulator.scenario.models import FROM_FILE
 from simulator.scenario.own import own_schedule
 from simulator.scenario.rated import Rated
 from simulator.scenario.reused import Reused
@@ -235,7 +236,13 @@ def build_topology(scenario: Scenario | TogetherScenario | PlanScenario) -> Topo
     if choice is None:
         raise ScenarioErrors([scenario.source.error('missing key "topology"')])
     with placed(scenario.source, "topology"):
-        return override(TOPOLOGIES[choice.kind](**choice.parameters), choice.overrides)
+        if choice.kind == FROM_FILE:
+            from simulator.scenario.topology_file import topology_beside
+
+            built = topology_beside(scenario.source.file, **choice.parameters)
+        else:
+            built = TOPOLOGIES[choice.kind](**choice.parameters)
+        return override(built, choice.overrides)
 
 
 def schedule_of(

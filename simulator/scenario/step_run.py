@@ -18,7 +18,7 @@ from simulator.llm.step.stage_units import Machine
 from simulator.scenario import blame
 from simulator.scenario.answer import Answer
 from simulator.scenario.errors import ScenarioErrors
-from simulator.scenario.judge import switch_cautions
+from simulator.scenario.judge import network_cautions
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import plan_topology
@@ -59,7 +59,7 @@ class StepResult(Answer):
     def warnings(self) -> tuple[str, ...]:
         """What a person should know."""
         fabric = self.report.setting.fabric
-        return tuple(switch_cautions(fabric.network, fabric.topology))
+        return tuple(network_cautions(fabric.network, fabric.topology))
 
 
 def work_out_step(plan: PlanScenario | str | Path, report: Report | None = None) -> StepResult:

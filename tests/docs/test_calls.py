@@ -18,6 +18,7 @@ from tests.cli.test_llm_search import SMALL as SEARCH
 from tests.cli.test_llm_serve import PLAN as SERVE
 from tests.docs.page import DOCS
 from tests.docs.test_collective_options import cells
+from tests.scenario.measurements.logs import nccl_log
 from tests.scenario.test_step import PLAN
 
 RING = """\
@@ -29,6 +30,7 @@ topology: {kind: leaf_spine, leaves: 2, hosts: 2, spines: 2, bandwidth: 1 GB/s}
 collective: {kind: allreduce, algorithm: ring, size: 4 KiB}
 network: {routing: ecmp}
 """
+LOG = nccl_log("all_reduce", 4, [2**power for power in range(10, 16)], lambda size: 6e-6 + 1.5e-9 * size)
 FILES = {
     "ring.yaml": RING,
     "other.yaml": RING.replace("algorithm: ring", "algorithm: direct"),
@@ -37,6 +39,7 @@ FILES = {
     "serve.yaml": SERVE,
     "search.yaml": SEARCH,
     "experts.yaml": EXPERTS,
+    "all_reduce.log": LOG,
 }
 ELSEWHERE = ("--dask",)
 """What needs a cluster, which tests of sweeps start."""

@@ -8,6 +8,7 @@ import io
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from tests.cases import case
 from tests.cli.test_llm_experts import PLAN as EXPERTS
 from tests.cli.test_llm_search import SMALL as SEARCH
 from tests.cli.test_llm_serve import PLAN as SERVE
+from tests.scenario.measurements.logs import nccl_log
 from tests.scenario.test_step import PLAN
 
 RING = """\
@@ -44,6 +46,14 @@ def difference() -> collsim.Difference:
     return collsim.diff(ring(), collsim.run(collsim.loads(RING.replace("4 kB", "8 kB"))))
 
 
+def calibration() -> collsim.CalibrationResult:
+    sizes = [2**power for power in range(10, 16)]
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "all_reduce.log"
+        log.write_text(nccl_log("all_reduce", 4, sizes, lambda size: 6e-6 + 1.5e-9 * size))
+        return collsim.calibrate([log])
+
+
 MAKERS: Mapping[str, Callable[[], Answer]] = {
     "Result": ring,
     "TogetherResult": lambda: collsim.run(collsim.loads_together(SEVERAL)),
@@ -58,6 +68,7 @@ MAKERS: Mapping[str, Callable[[], Answer]] = {
     "SearchResult": lambda: collsim.work_out_search(collsim.loads_plan(SEARCH)),
     "ExpertsResult": lambda: collsim.work_out_experts(collsim.loads_plan(EXPERTS), [2, 4]),
     "VendorTimes": lambda: collsim.vendor_times([2**20]),
+    "CalibrationResult": calibration,
     "States": lambda: collsim.states(collsim.loads_plan(PLAN)),
 }
 
@@ -92,7 +103,15 @@ def test_every_form_of_every_kind(kind: str, tmp_path: Path) -> None:
         answer.write(tmp_path / "out")
 
 
-PICTURED = ("Result", "TogetherResult", "Explanation", "Comparison", "Sweep", "StepResult")
+PICTURED = (
+    "CalibrationResult",
+    "Result",
+    "TogetherResult",
+    "Explanation",
+    "Comparison",
+    "Sweep",
+    "StepResult",
+)
 
 
 def test_columns_are_what_the_timeline_is() -> None:
