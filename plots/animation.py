@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from plots.style import look
+from plots.style import draft_of, look
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
@@ -55,8 +54,7 @@ def save_animation(figures: Sequence[Figure], path: str | os.PathLike[str]) -> N
     with look():
         frames = [_pixels(figure) for figure in figures]
     shown = max(100, min(_SHOWN, _LONGEST // len(frames)))
-    with TemporaryDirectory(prefix=".figure.", dir=target.parent) as folder:
-        draft = Path(folder) / target.name
+    with draft_of(target) as draft:
         frames[0].save(
             draft,
             save_all=True,
@@ -65,7 +63,6 @@ def save_animation(figures: Sequence[Figure], path: str | os.PathLike[str]) -> N
             loop=0,
             optimize=False,
         )
-        draft.replace(target)
 
 
 def _pixels(figure: Figure) -> Image:

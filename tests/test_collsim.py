@@ -10,14 +10,17 @@ from pathlib import Path
 import pytest
 
 import collsim
+import plots
+from topologies.homes import homes
 
 ROOT = Path(__file__).parents[1]
 
 
 def test_every_name_is_there() -> None:
-    assert dir(collsim) == sorted(collsim.__all__) == sorted(collsim._homes())
-    for name in collsim.__all__:
-        assert getattr(collsim, name) is not None
+    for module in (collsim, plots):
+        assert set(module.__all__) == set(homes(str(module.__file__))) <= set(dir(module))
+        for name in module.__all__:
+            assert getattr(module, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'rnig'"):
         _ = collsim.rnig  # type: ignore[attr-defined]
 

@@ -64,6 +64,7 @@ def _opened(paths: Sequence[Path]) -> Iterator[Path]:
 def _beside(paths: Sequence[Path]) -> Path:
     """Where a report goes: into the one folder that it is of, or here."""
     from simulator.scenario.folder import KEPT
+    from simulator.scenario.output import REPORT
 
     one = len(paths) == 1 and (paths[0] / KEPT).is_file()
-    return (paths[0] if one else Path()) / "report.html"
+    return (paths[0] if one else Path()) / REPORT

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from algorithms.algorithm import COMMON
-from algorithms.registry import ALGORITHMS
-from simulator.scenario.errors import ScenarioErrors, did_you_mean, printable
-from topologies.errors import CollsimError
+from algorithms.registry import ALGORITHMS, able
+from simulator.scenario.errors import ScenarioErrors, known
 
 if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
@@ -52,13 +51,9 @@ def variants(scenario: Scenario, algorithms: Sequence[str] | None = None) -> dic
     """
     kind, own = scenario.collective.kind, own_name(scenario)
     if algorithms is None:
-        algorithms = [name for name, known in ALGORITHMS.items() if kind in known.collectives]
-        algorithms = algorithms if own is None else [own, *algorithms]
-    known = ALGORITHMS if own is None else (own, *ALGORITHMS)
-    for name in algorithms:
-        if name not in known:
-            hint = did_you_mean(str(name), known)
-            raise CollsimError(f'there is no algorithm "{printable(str(name))}"{hint}')
+        algorithms = able(kind) if own is None else (own, *able(kind))
+    words = ALGORITHMS if own is None else (own, *ALGORITHMS)
+    algorithms = [known(str(name), words, "algorithm") for name in algorithms]
     return {name: scenario if name == own else _by(scenario, name) for name in algorithms}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simulator.scenario.explain import explain
 from simulator.scenario.folder import reopen
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Reported: TypeAlias = "Result | TogetherResult | StepResult"
 """What a report can show."""
 
-RESULTS = ("result.json", "step.json")
+RESULTS: Final = ("result.json", "step.json")
 """Files of a folder that tell the time that was simulated."""
 
 
@@ -118,7 +118,7 @@ def run_again(
 
 def doubts(folder: Path, result: Reported) -> Iterable[str]:
     """Say where a folder's own files tell another time than the run of its scenario now."""
-    time = result_time(result)
+    time = _time_of(result)
     for name in RESULTS:
         file = folder / name
         told = _told_time(file) if file.is_file() else time
@@ -137,7 +137,7 @@ def _told_time(file: Path) -> float | None:
     return float(time) if isinstance(time, int | float) else None
 
 
-def result_time(result: Reported) -> float:
+def _time_of(result: Reported) -> float:
     """Seconds that were simulated."""
     return to_seconds(result.report.time) if isinstance(result, StepResult) else result.time
 

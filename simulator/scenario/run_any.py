@@ -15,7 +15,7 @@ from topologies.errors import CollsimError
 
 # what only several collectives need is loaded where there are several
 if TYPE_CHECKING:
-    from simulator.scenario.kept import Kept
+    from simulator.scenario.reused import Reused
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
 
@@ -43,7 +43,7 @@ def run_any(
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
-    kept: Kept | None = None,
+    reused: Reused | None = None,
 ) -> Result | TogetherResult:
     """Run a scenario of one collective, or of several; as `run` and `run_together`."""
     if isinstance(scenario, str | Path):
@@ -55,7 +55,7 @@ def run_any(
             report=report,
             allow_code=allow_code,
             memory_limit=memory_limit,
-            kept=kept,
+            reused=reused,
         )
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_run import run_together

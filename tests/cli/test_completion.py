@@ -17,8 +17,8 @@ from simulator.cli import cli
 from simulator.commands import complete
 from simulator.commands.completion import NAME, VARIABLE, Bash
 from simulator.scenario.library import WORDS
-from simulator.scenario.pictures import PICTURES
-from tests.cli.test_commands import collsim
+from simulator.scenario.picture_kinds import PICTURES
+from tests.cli.command import collsim
 
 
 def completed(*words: str) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import RING, collsim, write
+from tests.cli.command import RING, collsim, write
 from tests.plots.page_reader import data_of
 
 

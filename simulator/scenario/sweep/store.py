@@ -20,7 +20,8 @@ from topologies.errors import CollsimError
 
 Form = TypeVar("Form")
 
-NAME: Final = "sweep.sqlite"
+STORE: Final = "sweep.sqlite"
+"""Name of the file in a folder of a sweep."""
 
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS rows (
@@ -109,7 +110,7 @@ def open_store(folder: Path | None) -> Iterator[Store]:
     CollsimError
         If it is another kind of file, or cannot be written.
     """
-    path = ":memory:" if folder is None else str(folder / NAME)
+    path = ":memory:" if folder is None else str(folder / STORE)
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)

@@ -67,6 +67,13 @@ def of_serve(path: Path) -> Fields:
         (PLAN, "parallel.dp", ["2", "4"], lambda path: flat(memory_object(work_out(path)))),
         (STEP, "parallel.zero", ["0", "3"], lambda path: flat(step_object(work_out_step(path)))),
         (SERVE, "serve.prompt", ["32", "64"], of_serve),
+        # of what only serves a training step is not asked for
+        (
+            SERVE.partition("serve:")[0],
+            "parallel.dp",
+            ["4"],
+            lambda path: flat(memory_object(work_out(path))),
+        ),
     ],
 )
 def test_a_point_is_what_it_is_by_itself(
