@@ -56,8 +56,9 @@ def read_taccl(data: bytes, file: str, beside: Beside) -> Topology:
         for src, dst, beta, path in _betas(found, gpus):
             if not beta > 0:
                 raise found.error(f"found {beta:g}, expected us of a chunk", *path)
-            check_wire(size / (beta * US), alpha, 0.0)
-            wiring.add(src, dst, Wire(size / (beta * US), alpha, 0.0, "nvlink"))
+            rate = size / beta / US
+            check_wire(rate, alpha, 0.0)
+            wiring.add(src, dst, Wire(rate, alpha, 0.0, "nvlink"))
         built = wiring.topology("taccl", (gpus,), ("nvlink",))
     except TopologyError as error:
         raise found.error(error.message) from None
