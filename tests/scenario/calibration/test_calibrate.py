@@ -54,6 +54,22 @@ def test_one_protocol_comes_back() -> None:
     assert np.abs(found.errors[0]).max() < 1e-6
 
 
+def test_intervals_of_noisy_times_hold_what_is_true() -> None:
+    rng = np.random.default_rng(0)
+    held, alone = np.zeros(2), 0
+    for _ in range(24):
+        noisy = {size: ring(8)(size) * np.exp(0.02 * rng.standard_normal()) for size in SIZES}
+        found = fit_series([series("allreduce", 8, noisy.__getitem__)], algorithms=["ring"])
+        alone += len(found.parts[0]) == 1
+        held += [
+            one.low <= value <= one.high
+            for one, value in ((found.protocols[0].alphas[0], ALPHA), (found.protocols[-1].betas[0], BETA))
+        ]
+    # 95 % of 24 are 23; that fewer than 20 hold has a chance of 1 in 200
+    assert alone >= 22
+    assert held.min() >= 20
+
+
 def test_a_bad_measurement_moves_nothing() -> None:
     good = ring(8)
     found = fit_series(
@@ -245,7 +261,7 @@ def test_the_figure_breaks_lines_where_something_else_holds() -> None:
     ("name", "median"),
     [
         ("nccl_tests_a100_8gpu_allreduce.txt", 0.04),
-        ("nccl_tests_mi300x_allgather_ring_simple_1_1.log", 0.01),
+        ("nccl_tests_mi300x_allgather_ring_simple_1_1.log", 0.02),
         ("osu_allgather_ib.out", 0.02),
         ("osu_allreduce_ib.out", 0.01),
     ],
