@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from algorithms.collective import Collective
+    from algorithms.programs.program import Program
 
 MOST_MOVES: Final = 1 << 26
 """Moves of single chunks, over all transfers, that can be looked at one by one: about 4 GB of columns."""
@@ -49,6 +50,28 @@ chunks each (2-D), `Ranges` or `Lists`. The mode is COPY or REDUCE. One yield is
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Precedence:
+    """What the transfers of a program wait for, whatever their steps.
+
+    A transfer has two ends: 2t is transfer t at its source, 2t + 1 at its destination.
+
+    Attributes
+    ----------
+    after : Lists
+        Transfer t begins when the ends after.index[after.offsets[t]:after.offsets[t + 1]] are done, all of
+        transfers that come before it.
+    depth : int
+        Longest chain of transfers in which each sends what the one before it delivered.
+    program : Program
+        Where it comes from, and what is proven.
+    """
+
+    after: Lists
+    depth: int
+    program: Program
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Schedule:
     """A collective as steps of transfers, in columns; rows in the order (step, channel, slot, src).
 
@@ -79,6 +102,9 @@ class Schedule:
     switches : int
         Switches that take part, numbered from N: they hold nothing at first, so that what is first
         reduced into one is only stored.
+    precedence : Precedence or None
+        Of a program: what transfers wait for. Its steps count the messages of the longest chain before
+        each; a row from a rank to itself is what the rank adds up by itself or, copying nothing, waits for.
     """
 
     collective: Collective
@@ -93,6 +119,7 @@ class Schedule:
     algorithm: str = ""
     fallback: str | None = None
     switches: int = 0
+    precedence: Precedence | None = None
 
     def __len__(self) -> int:
         return len(self.step)

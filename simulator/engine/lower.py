@@ -206,7 +206,9 @@ def _whole_hops(schedule: Schedule, messages: Messages, reduces: NDArray[np.bool
     if staging is not None:
         adds = (schedule.mode[messages.transfer] == REDUCE) & (messages.dst < machine.topology.ranks)
         before, after = staged(links, messages.size, adds, staging, machine.topology, machine.engines)
-    reducing = machine.reducing(reduces, messages.dst[reduces], messages.size[reduces], head=streamed)
+    # what a rank adds up by itself streams in from nowhere
+    head = streamed & (messages.src != messages.dst)[reduces]
+    reducing = machine.reducing(reduces, messages.dst[reduces], messages.size[reduces], head=head)
     return joined([*before, reducing, *after])
 
 

@@ -102,7 +102,7 @@ class Machine:
         rank: NDArray[np.int64],
         sizes: NDArray[np.int64],
         *,
-        head: bool = False,
+        head: bool | NDArray[np.bool_] = False,
     ) -> Hops:
         """A hop over the reducer of its rank for each operation that is marked.
 
@@ -113,7 +113,7 @@ class Machine:
             The topology's.
         sizes : ndarray of int64, shape (marked,)
             Bytes.
-        head : bool
+        head : bool, or ndarray of bool, shape (marked,)
             Whether it is entered by the head.
         """
         if self.reduction is None or not len(rank):
