@@ -24,6 +24,7 @@ from algorithms import (
     Cut,
     Lists,
     Platform,
+    ProofError,
     Ranges,
     Round,
     Schedule,
@@ -70,14 +71,18 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.explain import Explanation, explain
 from simulator.scenario.load import load, loads
 from simulator.scenario.models import Scenario
+from simulator.scenario.output import OutputError
 from simulator.scenario.plan_load import load_plan, loads_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
+from simulator.scenario.report import report
 from simulator.scenario.result import as_json
 from simulator.scenario.run import Result, build_topology, run
 from simulator.scenario.search_run import SearchResult, work_out_search
 from simulator.scenario.serve_run import ServeResult, work_out_serve
 from simulator.scenario.step_run import StepResult, work_out_step
+from simulator.scenario.sweep.result import Sweep
+from simulator.scenario.sweep.run import sweep
 from simulator.scenario.together_load import load_together, loads_together
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult
@@ -114,7 +119,8 @@ from topologies import (
 from topologies.measures import Measures, measure
 
 if TYPE_CHECKING:
-    from plots import Marker, save, timeline_figure, together_figure, topology_figure
+    from plots import Marker, save, save_animation, timeline_figure, together_figure, topology_figure
+    from simulator.scenario.pictures import PictureError, picture
 
 __all__ = [
     "ALGORITHMS",
@@ -149,12 +155,15 @@ __all__ = [
     "Model",
     "ModelError",
     "Network",
+    "OutputError",
     "Parallel",
+    "PictureError",
     "Plan",
     "PlanError",
     "PlanResult",
     "PlanScenario",
     "Platform",
+    "ProofError",
     "Ranges",
     "Reduction",
     "Result",
@@ -170,6 +179,7 @@ __all__ = [
     "Shared",
     "StaticRoute",
     "StepResult",
+    "Sweep",
     "Tier",
     "Timeline",
     "Together",
@@ -217,9 +227,11 @@ __all__ = [
     "mesh",
     "multilevel",
     "on",
+    "picture",
     "platforms",
     "prove",
     "rails",
+    "report",
     "ring",
     "rounds",
     "route",
@@ -228,8 +240,10 @@ __all__ = [
     "run_plan",
     "run_together",
     "save",
+    "save_animation",
     "simulate",
     "star",
+    "sweep",
     "textbook_bounds",
     "then",
     "timeline_figure",
@@ -246,13 +260,15 @@ __all__ = [
     "work_out_step",
 ]
 
-_FIGURES = frozenset({"Marker", "save", "timeline_figure", "together_figure", "topology_figure"})
+_FIGURES = dict.fromkeys(
+    ("Marker", "save", "save_animation", "timeline_figure", "together_figure", "topology_figure"), "plots"
+) | dict.fromkeys(("picture", "PictureError"), "simulator.scenario.pictures")
 
 
 def __getattr__(name: str) -> Any:
     """Load matplotlib only for whoever draws."""
     if name in _FIGURES:
-        import plots
+        from importlib import import_module
 
-        return getattr(plots, name)
+        return getattr(import_module(_FIGURES[name]), name)
     raise AttributeError(f"module 'collsim' has no attribute {name!r}")

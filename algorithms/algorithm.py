@@ -39,11 +39,11 @@ class Algorithm:
     collectives : tuple of str
         What it does.
     build : callable
-        (kind, ranks, size, **options) -> Schedule.
+        `(kind, ranks, size, **options)` -> Schedule.
     rounds : callable
-        (kind, ranks, size, **options) -> its closed form as rounds; None where there is none.
+        `(kind, ranks, size, **options)` -> its closed form as rounds; None where there is none.
     totals : callable
-        (kind, ranks, **options) -> what all ranks together send and reduce, in units of M.
+        `(kind, ranks, **options)` -> what all ranks together send and reduce, in units of M.
     formula : str
         The closed form in words of alpha, beta, gamma.
     ideal : str
@@ -62,7 +62,7 @@ class Algorithm:
         (topology, options, placement) -> options that follow from the topology, for those that are not
         among the given ones; the placement is the topology's rank of each rank, where it is known.
     representative : callable, optional
-        (kind, ranks, size, **options) -> rank 0's transfers and the group that makes everybody's of
+        `(kind, ranks, size, **options)` -> rank 0's transfers and the group that makes everybody's of
         them; None where these do not allow it.
     """
 

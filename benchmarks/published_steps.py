@@ -2,7 +2,8 @@
 
     python benchmarks/published_steps.py [--markdown] [--most-ranks N]
 
-Nothing here passes or fails. docs/published-steps.md says where rows come from and what is fitted.
+Nothing here passes or fails. docs/explanation/published-steps.md says where rows come from, and what is
+fitted.
 """
 
 from __future__ import annotations
@@ -201,7 +202,9 @@ HEAD: Final = ("step", *TIMES, "TFLOP/s", "published", "tasks", "CPU, s", "GB")
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    asked.add_argument("--markdown", action="store_true", help="print tables for docs/published-steps.md")
+    asked.add_argument(
+        "--markdown", action="store_true", help="print tables for docs/explanation/published-steps.md"
+    )
     asked.add_argument("--most-ranks", type=int, default=4096, help="leave larger rows out")
     options = asked.parse_args()
     efficiency = apart(fitted, [row for row in PTD_P if row.pp == 1])

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from operator import ge, le
 from pathlib import Path
 from statistics import median
-from time import process_time
+from tempfile import TemporaryDirectory
+from time import process_time, sleep
 from typing import TypeVar
 
 import numpy as np
 from naive import naive_ring_reduce_scatter
+from report_page import ALL_TO_ALL, ALLREDUCE, opening, page_of, result_of
 
 from algorithms.bounds import lower_bounds
 from algorithms.collective import make_collective
@@ -32,6 +37,8 @@ from simulator.engine.lower import lower
 from simulator.engine.network import Network, Reduction
 from simulator.engine.plan import Plan
 from simulator.engine.simpy_engine import run_simpy
+from simulator.scenario.sweep.read import read_sweep
+from simulator.scenario.sweep.run import sweep
 from topologies import (
     Level,
     Shared,
@@ -90,7 +97,9 @@ def main() -> None:
         flows,
         bounds,
         critical_paths,
+        sweeps,
         whole_runs,
+        reports,
     ):
         for figure in figures():
             print(figure, flush=True)
@@ -276,6 +285,81 @@ def critical_paths(times: int = 5) -> Iterator[Figure]:
         yield Figure(f"critical path of {title}, of plan + engine", median(ratios), "times", le, 0.2)
 
 
+def sweeps(times: int = 3) -> Iterator[Figure]:
+    """200 points of 8 to 64 ranks: what each costs past its run, what two workers save, what a kill loses."""
+    asked = read_sweep(ROOT / "benchmarks" / "sweep-200.yaml")
+    points = len(asked.points())
+    seconds = [(_sweep_seconds(1), _sweep_seconds(2)) for _ in range(times)]
+    one, two = (min(column) for column in zip(*seconds, strict=True))
+    yield Figure(f"sweep of {points} points, one worker (fastest)", one, "s")
+    yield Figure(f"sweep of {points} points, two workers (fastest)", two, "s")
+    yield Figure("sweep: two workers against one", one / two, "times", ge, 1.7)
+    # the points run in other processes, whose time does not count here
+    costs = [_timed(partial(sweep, asked, workers=2))[0] for _ in range(times)]
+    yield Figure("sweep: a point past its run, CPU", 1e3 * median(costs) / points, "ms", le, 5)
+    with TemporaryDirectory() as folder:
+        kept, rows = _killed_half_way(Path(folder), points)
+        yield Figure("sweep, killed by SIGKILL: rows kept by then", kept, "rows", ge, points // 2)
+        yield Figure("sweep, begun again: rows, each once", rows, "rows", ge, points)
+        yield Figure(
+            "sweep on Dask, a worker killed: rows, each once", _on_dask(Path(folder)), "rows", ge, points
+        )
+
+
+def _sweep_seconds(workers: int) -> float:
+    """Seconds of the sweep in a process that has loaded nothing but what it is made of."""
+    run = f"sweep('benchmarks/sweep-200.yaml', workers={workers})"
+    script = f"from timeit import timeit; from collsim import sweep; print(timeit(lambda: {run}, number=1))"
+    command = [sys.executable, "-c", script]
+    return float(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+
+
+def _sweep_command(folder: Path, *options: str) -> list[str]:
+    file = "benchmarks/sweep-200.yaml"
+    return [sys.executable, "-m", "simulator", "sweep", file, "--out", str(folder), *options]
+
+
+def _rows(folder: Path) -> int:
+    """Rows that a sweep has kept, none of them twice."""
+    file = folder / "sweep.sqlite"
+    if not file.is_file():
+        return 0
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
+        try:
+            rows, keys = connection.execute("SELECT COUNT(*), COUNT(DISTINCT key) FROM rows").fetchone()
+        except sqlite3.OperationalError:
+            return 0
+    return int(rows) if rows == keys else -1
+
+
+def _killed_half_way(folder: Path, points: int) -> tuple[int, int]:
+    """Rows when half were there and the process was killed, and after the same command once more."""
+    command = _sweep_command(folder / "killed", "--workers", "2")
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    while _rows(folder / "killed") < points // 2 and process.poll() is None:
+        sleep(0.02)
+    process.kill()
+    process.wait()
+    kept = _rows(folder / "killed")
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return kept, _rows(folder / "killed")
+
+
+def _on_dask(folder: Path) -> int:
+    """Rows of a sweep on two workers of a Dask cluster, of which one is killed on the way."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        command = _sweep_command(folder / "dask", "--dask", cluster.scheduler_address)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+        while _rows(folder / "dask") < 20 and process.poll() is None:
+            sleep(0.02)
+        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+        if process.wait():
+            raise SystemExit("the sweep on Dask failed")
+    return _rows(folder / "dask")
+
+
 def whole_runs(times: int = 3) -> Iterator[Figure]:
     """Whole runs (build, prove, simulate, print): CPU seconds and peak memory."""
     rows = (
@@ -294,6 +378,22 @@ def whole_runs(times: int = 3) -> Iterator[Figure]:
         costs = [_cost_of(*command, f"benchmarks/{file}.yaml") for _ in range(times + 1)][1:]
         yield Figure(f"{title}: CPU", median(cpu for cpu, _ in costs), "s", le, seconds)
         yield Figure(f"{title}: peak", median(peak for _, peak in costs), "GB", le, gigabytes)
+
+
+def reports(times: int = 3) -> Iterator[Figure]:
+    """HTML reports: their size, CPU seconds to make them, and seconds until a browser has drawn one."""
+    result = result_of(ALLREDUCE)
+    made = [page_of(result) for _ in range(times)]
+    title = "report of a ring AllReduce, N = 64"
+    yield Figure(f"{title}: size", len(made[0][1]) / 1e6, "MB", le, 2)
+    yield Figure(f"{title}: CPU", median(seconds for seconds, _ in made), "s", le, 2)
+    large = result_of(ALL_TO_ALL)
+    _, page = page_of(large)
+    opened = [seconds for seconds in (opening(page) for _ in range(times)) if seconds is not None]
+    title = f"report of {large.timeline.plan.hops:,} spans"
+    yield Figure(f"{title}: size", len(page) / 1e6, "MB")
+    if opened:
+        yield Figure(f"{title}: until Chromium has drawn it", median(opened), "s", le, 4)
 
 
 def _cost_of(*arguments: str) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""LOOK: figures of a topology and of a timeline.
+"""LOOK: figures of topologies, timelines, schedules, plans, and of one run beside another.
 
 What is named here is loaded when it is first used, as matplotlib takes its time.
 """
@@ -9,16 +9,56 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from plots.animation import save_animation
+    from plots.attribution import attribution_figure
+    from plots.counts import counts_figure
+    from plots.heat import Heat
+    from plots.heatmap import heatmap_figure
+    from plots.levels import levels_figure
     from plots.markers import Marker
+    from plots.memory import memory_figure
+    from plots.sizes import sizes_figure
+    from plots.steps import step_figure
+    from plots.storyboard import story_of, storyboard_figure, storyboard_frames
     from plots.style import save
     from plots.timeline import timeline_figure, together_figure
     from plots.topology import topology_figure
 
-__all__ = ["Marker", "save", "timeline_figure", "together_figure", "topology_figure"]
+__all__ = [
+    "Heat",
+    "Marker",
+    "attribution_figure",
+    "counts_figure",
+    "heatmap_figure",
+    "levels_figure",
+    "memory_figure",
+    "save",
+    "save_animation",
+    "sizes_figure",
+    "step_figure",
+    "story_of",
+    "storyboard_figure",
+    "storyboard_frames",
+    "timeline_figure",
+    "together_figure",
+    "topology_figure",
+]
 
 _HOMES = {
+    "Heat": "plots.heat",
     "Marker": "plots.markers",
+    "attribution_figure": "plots.attribution",
+    "counts_figure": "plots.counts",
+    "heatmap_figure": "plots.heatmap",
+    "levels_figure": "plots.levels",
+    "memory_figure": "plots.memory",
     "save": "plots.style",
+    "save_animation": "plots.animation",
+    "sizes_figure": "plots.sizes",
+    "step_figure": "plots.steps",
+    "storyboard_figure": "plots.storyboard",
+    "storyboard_frames": "plots.storyboard",
+    "story_of": "plots.storyboard",
     "timeline_figure": "plots.timeline",
     "together_figure": "plots.timeline",
     "topology_figure": "plots.topology",

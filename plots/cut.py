@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch
 
+from plots.arrows import draw_arrow
 from plots.style import label
 
 if TYPE_CHECKING:
@@ -18,36 +18,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.cuts import Cut
-    from topologies import Topology
+    from plots.topology_lines import Lines
 
 _STRONG: Final = "#B3003C"
 _TINT: Final = "#F3C6D3"
 _MOST_ARROWS: Final = 200
 
 
-def crossing(
-    cut: Cut,
-    topology: Topology,
-    src: NDArray[np.int64],
-    dst: NDArray[np.int64],
-    level: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Of lines that stand for links: 1 where one crosses from src to dst, -1 the other way, else 0."""
-    links, nodes = topology.links, len(topology.nodes)
+def crossing(cut: Cut, lines: Lines) -> NDArray[np.int64]:
+    """Of each line 1 where the cut's links cross from its src to its dst, -1 the other way, else 0."""
+    way = np.zeros(len(lines), dtype=np.int64)
     over = np.array(cut.links, dtype=np.int64)
-    size = nodes * nodes
-
-    def key(
-        src: NDArray[np.integer], dst: NDArray[np.integer], level: NDArray[np.integer]
-    ) -> NDArray[np.int64]:
-        return np.asarray(level.astype(np.int64) * size + src.astype(np.int64) * nodes + dst)
-
-    over_keys = key(links.src[over], links.dst[over], links.level[over])
-    forth, back = np.isin(key(src, dst, level), over_keys), np.isin(key(dst, src, level), over_keys)
-    return forth.astype(np.int64) - (back & ~forth)
+    onwards = lines.onwards[over]
+    way[lines.of_link[over[~onwards]]] = -1
+    way[lines.of_link[over[onwards]]] = 1
+    return way
 
 
-def draw_cut(axes: Axes, lines: NDArray[np.float64], size: float, *, heads: bool) -> None:
+def draw_cut(axes: Axes, lines: NDArray[np.float64], size: float, *, heads: bool, behind: bool) -> None:
     """Draw the lines that cross, from who sends to who receives.
 
     Parameters
@@ -59,26 +47,20 @@ def draw_cut(axes: Axes, lines: NDArray[np.float64], size: float, *, heads: bool
         Of a node, points.
     heads : bool
         Whether arrows have heads, where there are not too many.
+    behind : bool
+        Whether they are bands behind the lines, whose colours say something.
     """
-    if not heads or len(lines) > _MOST_ARROWS:
-        axes.add_collection(
-            LineCollection(list(lines), colors=_STRONG, linewidths=1.2, zorder=2.2), autolim=False
-        )
+    if behind:
+        width, tint, order = (9.0 if heads else 4.0), _TINT, 0.9
+    elif heads and len(lines) <= _MOST_ARROWS:
+        for ends in lines:
+            draw_arrow(axes, ends, _STRONG, size, width=2.4, order=2.2)
         return
-    for (x0, y0), (x1, y1) in lines.tolist():
-        axes.add_patch(
-            FancyArrowPatch(
-                (x0, y0),
-                (x1, y1),
-                arrowstyle="-|>",
-                mutation_scale=max(7.0, 0.5 * size),
-                shrinkA=size / 2,
-                shrinkB=size / 2 + 1,
-                color=_STRONG,
-                lw=2.4,
-                zorder=2.2,
-            )
-        )
+    else:
+        width, tint, order = 1.2, _STRONG, 2.2
+    axes.add_collection(
+        LineCollection(list(lines), colors=tint, linewidths=width, zorder=order), autolim=False
+    )
 
 
 def tinted(cut: Cut, colours: Sequence[str], *, small: bool) -> list[str]:
@@ -87,6 +69,7 @@ def tinted(cut: Cut, colours: Sequence[str], *, small: bool) -> list[str]:
     return [(_STRONG if small else _TINT) if i in own else plain for i, plain in enumerate(colours)]
 
 
-def cut_legend(cut: Cut) -> Line2D:
+def cut_legend(cut: Cut, *, behind: bool) -> Line2D:
     """What the legend says of a cut."""
-    return Line2D([], [], color=_STRONG, lw=2.4, label=label(f"cut: {cut.text()}", most=90))
+    tint, width = (_TINT, 7.0) if behind else (_STRONG, 2.4)
+    return Line2D([], [], color=tint, lw=width, label=label(f"cut: {cut.text()}", most=90))

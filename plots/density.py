@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plots.lanes import HIDDEN
-from plots.style import colour
+from plots.palette import colour
 from topologies.clock import FEMTOSECONDS
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def density(timeline: Timeline, lanes: Lanes, end: float, bins: int, rows: int =
     busy = np.zeros((count, bins))
     resources = np.zeros(count, dtype=np.int64)
     start, stop = (column * (bins / end) for column in (timeline.grant, timeline.release))
-    part = _part_used(timeline)
+    part = part_used(timeline)
     for lane in lanes.lane:
         shown = lane != HIDDEN
         of_resource = np.where(shown, row[lane], HIDDEN)
@@ -90,7 +90,7 @@ def density(timeline: Timeline, lanes: Lanes, end: float, bins: int, rows: int =
     return Density(np.clip(busy / resources[:, None], 0.0, 1.0), resources, row, first)
 
 
-def _part_used(timeline: Timeline) -> NDArray[np.float64]:
+def part_used(timeline: Timeline) -> NDArray[np.float64]:
     """Part of its resource that each hop uses: all of it, or of one that is shared the flow's mean rate."""
     plan = timeline.plan
     part = np.ones(plan.hops)

@@ -25,6 +25,7 @@ WIDTH: Final = 10.0
 GAP: Final = 0.16
 _MARGIN = 0.12
 _SCALE_LEFT, _SCALE_BOTTOM, _SCALE_TALL = 0.62, 0.25, 0.13
+_SAMPLE, _LEGEND_LEFT = 0.42, 3.4
 _RULE = "#bbbbbb"
 
 
@@ -89,14 +90,16 @@ class Frame:
         bottom = _SCALE_BOTTOM / self.height
         return figure.add_axes((left, bottom, wide / WIDTH, _SCALE_TALL / self.height))
 
-    def legend(self, figure: Figure, handles: Sequence[Artist]) -> None:
-        """Explain at the foot, on the right, what is drawn."""
+    def legend(self, figure: Figure, handles: Sequence[Artist], *, scale: bool = True) -> None:
+        """Explain at the foot, on the right, what is drawn; in two rows where one would meet a scale."""
+        wide = sum(_SAMPLE + text_width([str(handle.get_label())]) for handle in handles)
+        rows = 1 if wide <= WIDTH - self.right - (_LEGEND_LEFT if scale else _MARGIN) else 2
         figure.legend(
             handles=handles,
             loc="lower right",
-            bbox_to_anchor=(1 - self.right / WIDTH, 0.1 / self.height),
+            bbox_to_anchor=(1 - self.right / WIDTH, (0.1 if rows == 1 else 0.03) / self.height),
             borderaxespad=0,
-            ncols=max(1, len(handles)),
+            ncols=max(1, -(-len(handles) // rows)),
             frameon=False,
             fontsize=8,
             handlelength=1.6,

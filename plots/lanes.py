@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from plots.style import label
+from plots.palette import label
 from simulator.engine.plan import (
     LINK,
     PROCESSOR,
@@ -76,14 +77,10 @@ class Lanes:
 def by_resource(plan: Plan, topology: Topology, *, starts: bool = True) -> Lanes:
     """One lane for each resource used: links by level, source and destination, then what ranks have."""
     kind, which = plan.resources.kind, plan.resources.which.astype(np.int64)
-    levels = len(topology.levels)
-    group = np.select([kind == own for own in _AT_RANKS], levels + np.arange(len(_AT_RANKS)))
-    member = which.copy()
-    link = kind == LINK
-    group[link] = topology.links.level[which[link]]
+    group, titles = _kinds(plan, topology)
+    member, link = which.copy(), kind == LINK
     order = np.lexsort((topology.links.dst, topology.links.src))
     member[link] = _inverse(order)[which[link]]
-    titles = (*(f"{label(level)} links" for level in topology.levels), *_AT_RANKS.values())
 
     def name(resource: int) -> str:
         if kind[resource] == LINK:
@@ -116,6 +113,52 @@ def by_rank(plan: Plan, topology: Topology, *, role_first: bool = False, starts:
     resources = len(plan.resources)
     used = _used(plan, starts=starts)
     return _stack(used, group, member, titles, lambda entry: name(entry % resources, entry // resources))
+
+
+def by_level(plan: Plan, topology: Topology) -> Lanes:
+    """One lane for all links of a level, and one for what ranks have of each kind, in equal parts."""
+    group, titles = _kinds(plan, topology)
+    member = np.zeros_like(group)
+    return _stack(
+        _used(plan, starts=False), group[None], member[None], titles, lambda entry: titles[group[entry]]
+    )
+
+
+def _kinds(plan: Plan, topology: Topology) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """What each resource is among: links of a level, or what ranks have of a kind; names of all of these."""
+    kind, which = plan.resources.kind, plan.resources.which
+    levels, link = len(topology.levels), kind == LINK
+    group = np.select([kind == own for own in _AT_RANKS], levels + np.arange(len(_AT_RANKS)))
+    group[link] = topology.links.level[which[link]]
+    return group, (*(f"{label(level)} links" for level in topology.levels), *_AT_RANKS.values())
+
+
+def only(lanes: Lanes, resources: NDArray[np.bool_]) -> Lanes:
+    """The lanes of some resources, closed up."""
+    # the last place is that of HIDDEN
+    lane = np.where(resources, lanes.lane, HIDDEN)
+    kept = np.unique(lane[lane != HIDDEN])
+    place = np.full(len(lanes) + 1, HIDDEN)
+    place[kept] = np.arange(len(kept))
+    present, group = np.unique(lanes.group[kept], return_inverse=True)
+    return replace(
+        lanes,
+        lane=place[lane],
+        group=group.ravel(),
+        groups=tuple(lanes.groups[i] for i in present),
+        name=lambda number: lanes.name(int(kept[number])),
+    )
+
+
+def some_lanes(lanes: Lanes, most: int) -> list[int]:
+    """Lanes that are named: about so many, evenly within their groups."""
+    some: list[int] = []
+    for first, stop in pairwise([*lanes.starts().tolist(), len(lanes)]):
+        count = max(1, round(most * (stop - first) / len(lanes)))
+        step = -(-(stop - first) // count)
+        # the last would run into the first of the next group
+        some += range(first, max(first + 1, stop - step // 2), step)
+    return some
 
 
 def packed(lanes: Lanes, timeline: Timeline) -> Lanes:

@@ -32,6 +32,9 @@ HELD, KEPT, CROSSED, AWAITED = range(4)
 _COLUMNS = 800
 """Of an image, in each of which a row is drawn over once."""
 
+_CLEAR: Final = 40
+"""Turns of so many that what is below them is still seen, each drawn in full."""
+
 _DASHES = (0, (2.4, 1.2))
 _LOOKS: tuple[tuple[int, str, Any], ...] = (
     (HELD, "held", "-"),
@@ -198,7 +201,7 @@ def _ends(middle: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def draw_line(
-    axes: Axes, path: CriticalPath, timeline: Timeline, lanes: Lanes, row: NDArray[np.int64], scale: float
+    axes: Axes, path: CriticalPath, timeline: Timeline, lanes: Lanes, row: NDArray[Any], scale: float
 ) -> Line2D:
     """Draw a path as lines along the rows of an image, and thinner ones from row to row; returns the first.
 
@@ -209,8 +212,8 @@ def draw_line(
     timeline : Timeline
         Whose path it is.
     lanes : Lanes
-    row : ndarray of int64, shape (lanes,)
-        Of the image, of each lane.
+    row : ndarray, shape (lanes,)
+        Of the image, of each lane; the line runs half a row below it.
     scale : float
         Femtoseconds of a unit of the axis.
     """
@@ -221,7 +224,9 @@ def draw_line(
     column = _COLUMNS / path.time * scale
     once = np.unique(np.stack([(x * column).astype(np.int64), high, low]), axis=1, return_index=True)[1]
     x, high, low = x[once], high[once], low[once]
-    (turns,) = axes.plot(*_broken((x, high), (x, low)), color=_RED, lw=0.6, alpha=0.6, label="_path turns")
+    # many turns would be all that is seen
+    alpha = min(0.6, _CLEAR / max(len(x), 1))
+    (turns,) = axes.plot(*_broken((x, high), (x, low)), color=_RED, lw=0.6, alpha=alpha, label="_path turns")
     begin, end, y = _joined(path.begin / scale, path.end / scale, _ends(middle)[0], column)
     (line,) = axes.plot(*_broken((begin, y), (end, y)), color=_RED, lw=1.6)
     turns.set_zorder(3.5)

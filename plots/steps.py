@@ -113,6 +113,11 @@ class Bars:
         there = set(self.what)
         return [kind for kind in _COLOURS if kind in there]
 
+    @property
+    def tints(self) -> list[tuple[str, str]]:
+        """What each of these is called, and its colour."""
+        return [(_WORDS.get(kind, kind), _COLOURS[kind]) for kind in self.kinds]
+
 
 def step_figure(bars: Bars, *, title: str) -> Figure:
     """Draw a step: a bar a task, or where they are too many how busy each lane is with what.
@@ -143,8 +148,7 @@ def step_figure(bars: Bars, *, title: str) -> Figure:
         lines_of.draw_lines(axes, page.lines, page.unit[1])
         lines_of.draw_labels(axes, page.lines, page.unit[1], page.body)
         _name_stages(axes, bars, page)
-        keys = [Patch(color=_COLOURS[kind], label=_WORDS.get(kind, kind)) for kind in bars.kinds]
-        page.legend(figure, keys)
+        page.legend(figure, [Patch(color=tint, label=word) for word, tint in bars.tints], scale=False)
         return figure
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -13,23 +12,35 @@ from matplotlib import style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from plots.palette import COLOURS, FAINT, INK, colour, label
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-# Okabe and Ito's palette, told apart by the colour-blind too; its yellow is too pale for a line
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {"Software": None}}
+__all__ = [
+    "CHARACTER",
+    "COLOURS",
+    "DIGITS",
+    "FAINT",
+    "INK",
+    "LONG",
+    "colour",
+    "label",
+    "look",
+    "new_figure",
+    "save",
+]
+
+_METADATA: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None},
+}
 # names are people's own: a dollar in them is no formula
 _LOOK = {"svg.hashsalt": "collsim", "svg.fonttype": "none", "font.size": 9.0, "text.parse_math": False}
-# control characters, ends of lines, and what XML has no place for
-_UNDRAWABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff\\ufffe\\uffff]")
 
-COLOURS: Final = len(_COLOURS)  # that are told apart
-INK: Final = "#222222"
-FAINT: Final = "#666666"
 CHARACTER: Final = 0.068  # mean width at 8 points, inches
 DIGITS: Final = 4  # of a quantity
 LONG: Final = 80  # characters of a title
@@ -47,48 +58,15 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def colour(index: int) -> str:
-    """Colour of the index-th thing of a figure; after the last the first comes again.
-
-    Examples
-    --------
-    >>> colour(0), colour(6) == colour(0)
-    ('#0072B2', True)
-    """
-    return _COLOURS[index % len(_COLOURS)]
-
-
-def label(name: object, most: int = 24) -> str:
-    r"""A person's own name as a figure writes it: one line of drawable characters, cut in the middle if long.
-
-    Parameters
-    ----------
-    name : object
-        Name of a node, a level, a scenario.
-    most : int
-        Most characters, at least 1.
-
-    Examples
-    --------
-    >>> label("spine"), label("a switch that tells its whole story", most=15), label("tab\there")
-    ('spine', 'a switc…e story', 'tab�here')
-    """
-    text = _UNDRAWABLE.sub("\ufffd", str(name)).strip()
-    if len(text) <= most:
-        return text
-    head, tail = most // 2, (most - 1) // 2
-    return f"{text[:head]}\u2026{text[len(text) - tail :]}"
-
-
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure as SVG or PNG, whole or not at all, and the same bytes on every run.
+    """Write a figure as SVG, PNG or PDF, whole or not at all, and the same bytes on every run.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
         What to write.
     path : path-like
-        Where to; ends in ``.svg`` or ``.png``.
+        Where to; ends in ``.svg``, ``.png`` or ``.pdf``.
 
     Raises
     ------
@@ -109,7 +87,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix not in _METADATA:
-        raise CollsimError(f'a figure is written as .svg or .png, found "{target.name}"')
+        raise CollsimError(f'a figure is written as .svg, .png or .pdf, found "{target.name}"')
     # a folder of its own goes away with the draft, whatever fails
     with TemporaryDirectory(prefix=".figure.", dir=target.parent) as folder:
         draft = Path(folder) / target.name

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import BoundaryNorm, ListedColormap
-from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from plots import density, gantt
 from plots import markers as lines_of
 from plots import path as paths
 from plots.bars import bars
 from plots.frame import GAP, Frame, frame, name_groups, text_width, time_axis
-from plots.lanes import HIDDEN, Lanes, by_rank, by_resource, packed
+from plots.lanes import HIDDEN, Lanes, by_rank, by_resource, packed, some_lanes
+from plots.levels_over_time import levels_chart
 from plots.markers import Marker
-from plots.style import DIGITS, FAINT, look
+from plots.queues import draw_waiting, waiting
+from plots.shades import PERCENT, draw_busy, draw_tints, nothing
+from plots.style import DIGITS, look
 from plots.tints import Tints, by_schedule, by_step
+from simulator.engine.plan import LINK
 from topologies.clock import FEMTOSECONDS, to_seconds
 from topologies.text import format_time
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
-    from matplotlib.patches import StepPatch
+    from numpy.typing import NDArray
 
     from algorithms.schedule import Schedule
+    from plots.views import View
     from simulator.engine.critical_path import CriticalPath
     from simulator.engine.timeline import Timeline
     from simulator.engine.together import Together
@@ -37,14 +37,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Marker", "timeline_figure", "together_figure"]
 
-View = Literal["auto", "links", "ranks"]
-
 _MOST_LANES = 120
 _MOST_BARS = 5_000
 _FEW_LANES = 48
-_MOST_NAMED_TINTS = 16
 _MOST_NAMED_CURVES = 6
-_PERCENT = [0, 0.5, 1], ["0 %", "50 %", "100 %"]
+_WAIT_HIGH = 0.6
+_MOST_NAMED_LANES = 16
 
 
 def timeline_figure(
@@ -72,9 +70,9 @@ def timeline_figure(
         First line.
     markers : sequence of Marker
         Times to compare with; the simulated time has a line of its own.
-    lanes : {'auto', 'links', 'ranks'}
+    lanes : {'auto', 'links', 'ranks', 'levels'}
         A lane for each link and reducer, lanes of what each rank sends, receives and reduces,
-        or the ranks where the links would be many more.
+        or the ranks where the links would be many more; or one lane a level.
     path : CriticalPath, optional
         Drawn over the bars, or as one line through the image; what has no lane is left out.
 
@@ -120,7 +118,7 @@ def together_figure(
         Of each schedule.
     markers : sequence of Marker
         Times to mark.
-    lanes : {'auto', 'links', 'ranks'}
+    lanes : {'auto', 'links', 'ranks', 'levels'}
     path : CriticalPath, optional
     """
     tints = by_schedule([job.schedule for job in together.jobs], names, topology.ranks)
@@ -138,7 +136,9 @@ def _figure(
 ) -> Figure:
     with look():
         if not timeline.plan.hops:
-            return _nothing(tints, title)
+            return nothing(title, tints.facts)
+        if view == "levels":
+            return levels_chart(timeline, tints, topology, title, _subtitle(timeline, tints), markers, path)
         shown = _lanes(timeline, topology, view, tints, role_first=False)
         if _is_big(timeline, shown):
             return _density_figure(timeline, tints, topology, title, markers, view, path)
@@ -162,16 +162,6 @@ def _is_big(timeline: Timeline, lanes: Lanes) -> bool:
 
 def _subtitle(timeline: Timeline, tints: Tints) -> str:
     return f"{tints.facts}, {format_time(to_seconds(timeline.time), digits=DIGITS)}"
-
-
-def _nothing(tints: Tints, title: str) -> Figure:
-    """Figure of an empty timeline."""
-    page = Frame(0.3, 0.3, 0.55, 0.1, 0.6, 0.0, 0.0, ())
-    figure = page.figure(title, tints.facts)
-    axes = page.axes(figure, page.bottom, page.body)
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, "nothing moves", ha="center", va="center", fontsize=12, color=FAINT)
-    return figure
 
 
 def _gantt_figure(
@@ -206,30 +196,8 @@ def _gantt_figure(
     lines_of.draw_labels(axes, page.lines, page.unit[1], page.body)
     name_groups(axes, lanes, [*lanes.starts().tolist(), len(lanes)], page, upright=ranked)
     if tints.count:
-        _tint_scale(figure, page, tints)
+        draw_tints(figure, page, tints)
     return figure
-
-
-def _tint_scale(figure: Figure, page: Frame, tints: Tints) -> None:
-    """Draw the tints at the foot, each with its name or its number unless they are many."""
-    count, few = tints.count, tints.count <= _MOST_NAMED_TINTS
-    axes = page.scale(figure, tints.title, min(tints.width * count, 4.2 if tints.names else 3.8))
-    colours = gantt.step_colours(count)
-    bar = figure.colorbar(
-        ScalarMappable(
-            BoundaryNorm(np.arange(count + 1) - 0.5, max(count, 2)),
-            ListedColormap(colours.repeat(2 if count == 1 else 1, axis=0)),
-        ),
-        cax=axes,
-        orientation="horizontal",
-        drawedges=few,
-    )
-    bar.set_ticks(FixedLocator(range(count)) if few else MaxNLocator(8, integer=True))
-    if few and tints.names:
-        bar.set_ticklabels(tints.names)
-    bar.minorticks_off()
-    bar.outline.set_linewidth(0.4)
-    axes.tick_params(labelsize=7.5, length=0 if few else 2, pad=2)
 
 
 def _density_figure(
@@ -242,7 +210,7 @@ def _density_figure(
     path: CriticalPath | None,
 ) -> Figure:
     lanes = _lanes(timeline, topology, view, tints, role_first=True)
-    ticks = _some_lanes(lanes)
+    ticks = some_lanes(lanes, _MOST_NAMED_LANES)
     names = [lanes.name(lane) for lane in ticks]
     page = frame(timeline, markers, max(1.5, 0.45 + text_width(names, 7.5)), 4.2, 0.8)
     figure = page.figure(title, _subtitle(timeline, tints))
@@ -256,43 +224,28 @@ def _density_figure(
     name_groups(axes, lanes, [*picture.first.tolist(), len(picture.busy)], page)
     lines_of.draw_lines(axes, page.lines, page.unit[1])
     scale = page.unit[1] * FEMTOSECONDS
-    legend: list[Artist] = [*_draw_curves(figure, page, picture, lanes)[:_MOST_NAMED_CURVES]]
+    links = np.where(timeline.plan.resources.kind == LINK, 0, HIDDEN)
+    waits = waiting(timeline, links, 1, page.end * FEMTOSECONDS or 1.0, bins)[0]
+    legend: list[Artist] = [*_draw_curves(figure, page, picture, lanes, waits)]
     if path is not None and len(path):
         legend.append(paths.draw_line(axes, path, timeline, lanes, picture.row, scale))
     page.legend(figure, legend)
-    _busy_scale(figure, page, image)
+    draw_busy(figure, page, image)
     return figure
 
 
-def _some_lanes(lanes: Lanes) -> list[int]:
-    """Lanes that are named, evenly within their groups."""
-    some: list[int] = []
-    for first, stop in pairwise([*lanes.starts().tolist(), len(lanes)]):
-        count = max(1, round(16 * (stop - first) / len(lanes)))
-        some += range(first, stop, -(-(stop - first) // count))
-    return some
-
-
 def _draw_curves(
-    figure: Figure, page: Frame, picture: density.Density, lanes: Lanes
-) -> tuple[StepPatch, ...]:
-    """Draw the means above the image, and the labels of the markers above them."""
+    figure: Figure, page: Frame, picture: density.Density, lanes: Lanes, waits: NDArray[np.float64]
+) -> list[Artist]:
+    """Draw the means above the image, how many messages wait, and the labels of the markers above them."""
     axes = page.axes(figure, page.bottom + page.body + GAP, page.curve)
-    curves = density.draw_curves(axes, picture, lanes, page.span)
+    legend: list[Artist] = [*density.draw_curves(axes, picture, lanes, page.span)[:_MOST_NAMED_CURVES]]
+    key = draw_waiting(axes, waits, np.linspace(0, page.span, len(waits) + 1), 0.0, _WAIT_HIGH)
     time_axis(axes, page)
     axes.set_xlabel("")
     axes.tick_params(axis="x", labelbottom=False, length=0)
     axes.set_ylim(0, 1.05)
-    axes.set_yticks(*_PERCENT, fontsize=7.5)
+    axes.set_yticks(*PERCENT, fontsize=7.5)
     lines_of.draw_lines(axes, page.lines, page.unit[1])
     lines_of.draw_labels(axes, page.lines, page.unit[1], page.curve)
-    return curves
-
-
-def _busy_scale(figure: Figure, page: Frame, image: AxesImage) -> None:
-    """Draw the colours of the image at the foot."""
-    axes = page.scale(figure, "busy", 2.4)
-    bar = figure.colorbar(image, cax=axes, orientation="horizontal")
-    bar.set_ticks(_PERCENT[0], labels=_PERCENT[1], fontsize=7.5)
-    bar.outline.set_linewidth(0.4)
-    axes.tick_params(length=2, pad=2)
+    return legend if key is None else [*legend, key]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plots.style import label
+from plots.palette import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,24 +1,27 @@
-"""Picture of a topology: ranks, switches and links, coloured by level."""
+"""Picture of a topology: ranks, switches and links, coloured by level or by how much they did."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
+from matplotlib.patches import Patch
 
-from plots.cut import crossing, cut_legend, draw_cut, tinted
+from plots.arrows import draw_arrow
+from plots.canvas import MOST_LABELLED, PAPER, SWITCH, Canvas, canvas, draw_groups, draw_nodes
+from plots.cut import crossing, cut_legend, draw_cut
+from plots.heat import SCALE_TALL, Heat, draw_heat, draw_scale
 from plots.layout import layout
 from plots.places import Layout, Points
-from plots.style import DIGITS, INK, colour, label, look, new_figure
+from plots.style import DIGITS, INK, colour, label, look
 from plots.topology_lines import Lines, ends_of, lines_of, shifted, tips_of
 from topologies.text import format_bandwidth, format_time
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -26,27 +29,31 @@ if TYPE_CHECKING:
     from algorithms.cuts import Cut
     from topologies import Topology
 
-_MOST_LABELLED = 200
 _MOST_COUNTS = 24
 _MOST_LINES = 10_000
-_WIDTH = 7.0
-_PAPER, _SWITCH = "#ffffff", "#d9d9d9"
 
 
-def topology_figure(topology: Topology, cut: Cut | None = None) -> Figure:
-    """Draw a topology, and a cut through it.
+def topology_figure(
+    topology: Topology, cut: Cut | None = None, heat: Heat | None = None, *, notes: tuple[str, ...] = ()
+) -> Figure:
+    """Draw a topology, what its links did, and a cut through it.
 
     Ranks are numbered circles, switches are squares, a colour is a level. A line is a link
     each way, an arrow a link one way, and ``x4`` at a line says that there are four in parallel.
     Past 200 nodes labels and arrow heads are left out, and of a level of more than 10,000
-    lines only an even sample is drawn. Of a cut the nodes are tinted, and the links that cross it
-    are red arrows towards who receives.
+    lines only an even sample is drawn. Where links are coloured by what they did, each direction is
+    a line of its own that keeps to its right, of parallel links the busiest; past 200 nodes the
+    busier direction stands for both. Of a cut the nodes are tinted, and the links that cross it
+    are red arrows towards who receives, or stand on a red band.
 
     Parameters
     ----------
     topology : Topology
     cut : Cut, optional
         As `algorithms.lower_bounds` finds it.
+    heat : Heat, optional
+    notes : tuple of str
+        Further lines of the legend.
 
     Examples
     --------
@@ -58,20 +65,25 @@ def topology_figure(topology: Topology, cut: Cut | None = None) -> Figure:
     with look():
         places, lines = layout(topology), lines_of(topology)
         tips = tips_of(places, lines)
-        legend = _legend(topology, lines, wraps=bool((tips != ends_of(places, lines)).any()))
-        figure, axes, scale = _canvas(places, tips, len(legend) + (cut is not None))
-        sizes = _node_sizes(topology, places.points, scale)
-        _draw_groups(axes, places)
+        legend = _legend(topology, lines, heat, wraps=bool((tips != ends_of(places, lines)).any()))
+        legend += [Line2D([], [], ls="", label=note) for note in notes]
+        if cut is not None and len(lines):
+            legend.append(cut_legend(cut, behind=heat is not None))
+        foot = 0.0 if heat is None else SCALE_TALL
+        paper = canvas(topology, places, tips, 0.15 + 0.2 * len(legend) + foot)
+        draw_groups(paper.axes, places)
         if len(lines):
-            ends = shifted(lines, places, scale)
-            _draw_links(axes, topology, lines, places, tips, ends, max(sizes))
-            if cut is not None:
-                _draw_crossing(axes, topology, lines, cut, ends, tips, max(sizes))
-                legend.append(cut_legend(cut))
-        _draw_nodes(axes, topology, places.points, sizes, cut)
+            _draw_lines(paper, topology, lines, places, tips, cut, heat)
+        draw_nodes(paper, topology, places.points, cut, behind=heat is not None)
+        figure, tall = paper.figure, paper.figure.get_figheight()
         if legend:
-            figure.legend(handles=legend, loc="lower center", frameon=False, fontsize=9)
-        figure.suptitle(_title(topology), fontsize=10, y=1 - 0.12 / figure.get_figheight(), va="top")
+            anchor = (0.5, foot / tall)
+            figure.legend(
+                handles=legend, loc="lower center", bbox_to_anchor=anchor, frameon=False, fontsize=9
+            )
+        if heat is not None:
+            draw_scale(figure, heat)
+        figure.suptitle(_title(topology), fontsize=10, y=1 - 0.12 / tall, va="top")
     return figure
 
 
@@ -82,87 +94,58 @@ def _title(topology: Topology) -> str:
     return f"{topology.kind}: {topology.ranks} rank{plural}{dims}, {len(topology.links)} links"
 
 
-def _canvas(places: Layout, tips: Points, entries: int) -> tuple[Figure, Axes, float]:
-    """Figure with empty axes of equal scale, as high as the layout asks for, and its points per unit."""
-    discs = np.array([(h.x, h.y, h.radius) for h in places.hulls]).reshape(-1, 3)
-    boxes = np.array([(*box.low, *box.high) for box in places.boxes]).reshape(-1, 2)
-    inside = np.vstack([places.points, boxes, tips.reshape(-1, 2)])
-    corners = np.vstack([inside, discs[:, :2] - discs[:, 2:], discs[:, :2] + discs[:, 2:]])
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    span = np.maximum(high - low, 1e-6)
-    wide, pad = _WIDTH - 0.8, 0.35
-    scale = min(wide / span.max(), 1.5 / _nearest(places.points).min())
-    tall = span[1] * scale
-    top, bottom = 0.35, 0.15 + 0.2 * entries
-    height = tall + 2 * pad + top + bottom
-    figure = new_figure(_WIDTH, height)
-    axes = figure.add_axes((0, bottom / height, 1, (tall + 2 * pad) / height))
-    middle, half = (low + high) / 2, np.array([_WIDTH, tall + 2 * pad]) / 2 / scale
-    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
-    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
-    axes.set_axis_off()
-    return figure, axes, 72 * scale
-
-
-def _nearest(points: Points) -> NDArray[np.float64]:
-    """Distance of every node to the one nearest to it; a switch that lies on another counts as apart."""
-    from scipy.spatial import cKDTree
-
-    if len(points) == 1:
-        return np.ones(1)
-    apart = np.asarray(cKDTree(points).query(points, k=2)[0][:, 1], dtype=np.float64)
-    return np.where(apart > 0, apart, 1.0)
-
-
-def _node_sizes(topology: Topology, points: Points, scale: float) -> tuple[float, float]:
-    """Diameter of the ranks and of the switches in points: what keeps the nearest apart."""
-    room = 0.55 * scale * _nearest(points)
-    rank, switch = room[: topology.ranks].min(), room[topology.ranks :].min(initial=24.0)
-    return float(np.clip(rank, 2.0, 24.0)), float(np.clip(switch, 3.0, 20.0))
-
-
-def _draw_groups(axes: Axes, places: Layout) -> None:
-    groups: list[tuple[int, Callable[..., Patch]]] = [
-        *((hull.level, partial(Circle, (hull.x, hull.y), hull.radius)) for hull in places.hulls),
-        *((box.level, partial(Rectangle, box.low, *box.size)) for box in places.boxes),
-    ]
-    for level, shape in sorted(groups, key=lambda group: -group[0]):
-        axes.add_patch(shape(fc=colour(level), ec="none", alpha=0.07, zorder=0))
-        axes.add_patch(shape(fill=False, ec=colour(level), lw=0.8, alpha=0.5, zorder=0))
-
-
-def _draw_crossing(
-    axes: Axes, topology: Topology, lines: Lines, cut: Cut, ends: Points, tips: Points, size: float
+def _draw_lines(
+    paper: Canvas,
+    topology: Topology,
+    lines: Lines,
+    places: Layout,
+    tips: Points,
+    cut: Cut | None,
+    heat: Heat | None,
 ) -> None:
-    """Draw the lines that cross a cut, the way that counts; of one that wraps round, both stubs."""
-    way = crossing(cut, topology, lines.src, lines.dst, lines.level)
+    small, ends = len(topology.nodes) <= MOST_LABELLED, shifted(lines, places, paper.scale)
+    if heat is not None:
+        draw_heat(paper, heat, lines, places, tips, ends, small=small)
+    else:
+        _draw_links(paper, topology, lines, places, tips, ends)
+    if small:
+        _draw_counts(paper.axes, lines, ends, plain=heat is not None)
+    if cut is not None:
+        drawn = _crossing(lines, cut, ends, tips)
+        draw_cut(paper.axes, drawn, paper.size, heads=small, behind=heat is not None)
+
+
+def _crossing(lines: Lines, cut: Cut, ends: Points, tips: Points) -> Points:
+    """The lines that cross a cut, the way that counts; of one that wraps round, both stubs."""
+    way = crossing(cut, lines)
     wraps = (tips != ends).any(axis=(1, 2)) & (lines.shift == 0)
     ends, tips = (np.where((way < 0)[:, None, None], each[:, ::-1], each)[way != 0] for each in (ends, tips))
     wraps = wraps[way != 0]
     out, back = (np.stack([ends[wraps, at], tips[wraps, at]], axis=1) for at in (0, 1))
-    drawn = np.concatenate([ends[~wraps], out, back[:, ::-1]])
-    draw_cut(axes, drawn, size, heads=len(topology.nodes) <= _MOST_LABELLED)
+    return np.concatenate([ends[~wraps], out, back[:, ::-1]])
 
 
 def _draw_links(
-    axes: Axes, topology: Topology, lines: Lines, places: Layout, tips: Points, ends: Points, size: float
+    paper: Canvas, topology: Topology, lines: Lines, places: Layout, tips: Points, ends: Points
 ) -> None:
-    straight = ends_of(places, lines)
-    small = len(topology.nodes) > _MOST_LABELLED
+    """Draw the links in the colours of their levels."""
+    straight, small = ends_of(places, lines), len(topology.nodes) <= MOST_LABELLED
     wraps = (tips != straight).any(axis=(1, 2))
     for level in range(len(topology.levels)):
-        own = (lines.level == level) & (small | (lines.back > 0))
+        own = (lines.level == level) & ((lines.back > 0) | (not small))
         stubs = np.stack([straight[own & wraps], tips[own & wraps]], axis=2).reshape(-1, 2, 2)
-        _draw_plain(axes, np.concatenate([ends[own & ~wraps], stubs]), level)
-    if small:
-        return
-    for i in np.flatnonzero(lines.back == 0):
-        _draw_arrow(axes, ends[i], colour(lines.level[i]), size)
+        _draw_plain(paper.axes, np.concatenate([ends[own & ~wraps], stubs]), level)
+    for i in np.flatnonzero(lines.back == 0) if small else ():
+        draw_arrow(paper.axes, ends[i], colour(lines.level[i]), paper.size)
+
+
+def _draw_counts(axes: Axes, lines: Lines, ends: Points, *, plain: bool) -> None:
+    """Say at lines how many links they stand for, if not too many do for several."""
     several = np.flatnonzero(np.maximum(lines.forth, lines.back) > 1)
     for i in several if len(several) <= _MOST_COUNTS else ():
         same = lines.back[i] in (0, lines.forth[i])
         text = f"x{lines.forth[i]}" if same else f"x{lines.forth[i]}/x{lines.back[i]}"
-        _draw_count(axes, text, ends[i].mean(axis=0), colour(lines.level[i]))
+        _draw_count(axes, text, ends[i].mean(axis=0), INK if plain else colour(lines.level[i]))
 
 
 def _draw_plain(axes: Axes, ends: NDArray[np.float64], level: int) -> None:
@@ -182,81 +165,30 @@ def _draw_plain(axes: Axes, ends: NDArray[np.float64], level: int) -> None:
     )
 
 
-def _draw_arrow(axes: Axes, ends: NDArray[np.float64], tint: str, size: float) -> None:
-    (x0, y0), (x1, y1) = ends.tolist()
-    axes.add_patch(
-        FancyArrowPatch(
-            (x0, y0),
-            (x1, y1),
-            arrowstyle="-|>",
-            mutation_scale=max(6.0, 0.45 * size),
-            shrinkA=size / 2,
-            shrinkB=size / 2 + 1,
-            color=tint,
-            lw=1.4,
-            zorder=1.5,
-        )
-    )
-
-
 def _draw_count(axes: Axes, text: str, place: NDArray[np.float64], tint: str) -> None:
-    box = {"boxstyle": "round,pad=0.15", "fc": _PAPER, "ec": "none"}
+    box = {"boxstyle": "round,pad=0.15", "fc": PAPER, "ec": "none"}
     x, y = place.tolist()
     axes.text(x, y, text, color=tint, ha="center", va="center", fontsize=8, bbox=box, zorder=2)
 
 
-def _draw_nodes(
-    axes: Axes, topology: Topology, points: Points, sizes: tuple[float, float], cut: Cut | None
-) -> None:
-    ranks, small = topology.ranks, len(topology.nodes) > _MOST_LABELLED
-    size, side = sizes
-    fill, edge = (INK, 0.0) if small else (_PAPER, 1.0)
-    colours = [fill] * ranks + [_SWITCH] * (len(points) - ranks)
-    if cut is not None:
-        colours = tinted(cut, colours, small=small)
-    x, y = points[:ranks].T
-    axes.scatter(x, y, s=size**2, c=colours[:ranks], edgecolors=INK, linewidths=edge, zorder=3)
-    x, y = points[ranks:].T
-    axes.scatter(
-        x, y, s=side**2, c=colours[ranks:], edgecolors=INK, linewidths=edge or 0.3, marker="s", zorder=3
-    )
-    if small:
-        return
-    font = min(9.0, 0.5 * size)
-    for rank, (x, y) in enumerate(points[:ranks].tolist()):
-        axes.text(x, y, str(rank), ha="center", va="center_baseline", fontsize=font, color=INK, zorder=4)
-    if topology.kind == "custom":
-        _name_switches(axes, topology, points, side)
-
-
-def _name_switches(axes: Axes, topology: Topology, points: Points, side: float) -> None:
-    named = zip(topology.nodes[topology.ranks :], points[topology.ranks :].tolist(), strict=True)
-    for name, place in named:
-        below = (0, -side / 2 - 2)
-        axes.annotate(
-            label(name),
-            place,
-            below,
-            textcoords="offset points",
-            ha="center",
-            va="top",
-            fontsize=8,
-            color=INK,
-        )
-
-
-def _legend(topology: Topology, lines: Lines, *, wraps: bool) -> list[Line2D]:
-    handles = [
-        Line2D([], [], color=colour(level), lw=2, label=_level_text(topology, lines, level))
-        for level in range(len(topology.levels))
-    ]
+def _legend(topology: Topology, lines: Lines, heat: Heat | None, *, wraps: bool) -> list[Artist]:
+    handles: list[Artist] = []
+    for level in range(len(topology.levels)):
+        text = _level_text(topology, lines, level)
+        if heat is None:
+            handles.append(Line2D([], [], color=colour(level), lw=2, label=text))
+            continue
+        own = topology.links.level == level
+        text += f"; {heat.name}: {heat.about(own)}" if own.any() else ""
+        # groups of the level above keep their colours
+        handles.append(Patch(facecolor=colour(level), alpha=0.3, label=text))
     if wraps:
         handles.append(Line2D([], [], ls="", label="an open end leads round to the other side"))
     switches = len(topology.nodes) - topology.ranks
     if switches:
         text = "switch" if switches == 1 else f"{switches} switches"
         handles.append(
-            Line2D([], [], marker="s", ls="", markerfacecolor=_SWITCH, markeredgecolor=INK, label=text)
+            Line2D([], [], marker="s", ls="", markerfacecolor=SWITCH, markeredgecolor=INK, label=text)
         )
     return handles
 

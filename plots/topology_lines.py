@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from plots.places import Layout, Points
     from topologies import Topology
+    from topologies.topology import Links
 
 _STUB, _STUB_OF_STEP = 0.36, 0.7
 
@@ -28,6 +29,10 @@ class Lines:
         Links from src to dst, at least one, and from dst to src.
     shift : ndarray of float64
         Place among the lines between the same two nodes; 0 is the middle.
+    of_link : ndarray of int64, shape (links,)
+        Line of each link.
+    onwards : ndarray of bool, shape (links,)
+        Whether the link leads from its line's src to its dst.
     """
 
     src: NDArray[np.int64]
@@ -36,6 +41,8 @@ class Lines:
     forth: NDArray[np.int64]
     back: NDArray[np.int64]
     shift: NDArray[np.float64]
+    of_link: NDArray[np.int64]
+    onwards: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.src)
@@ -46,11 +53,11 @@ def lines_of(topology: Topology) -> Lines:
     links = topology.links
     if not len(links):
         nothing = np.zeros(0, dtype=np.int64)
-        return Lines(nothing, nothing, nothing, nothing, nothing, np.zeros(0))
-    low, high = np.minimum(links.src, links.dst), np.maximum(links.src, links.dst)
-    keys, line = np.unique(np.stack([low, high, links.level], axis=1), axis=0, return_inverse=True)
+        return Lines(*(nothing,) * 5, np.zeros(0), nothing, np.zeros(0, dtype=np.bool_))
+    low_end, high_end = np.minimum(links.src, links.dst), np.maximum(links.src, links.dst)
+    keys, line = np.unique(np.stack([low_end, high_end, links.level], axis=1), axis=0, return_inverse=True)
     line = line.ravel()  # numpy 2.0 gives a column
-    up = np.bincount(line, weights=links.src == low).astype(np.int64)
+    up = np.bincount(line, weights=links.src == low_end).astype(np.int64)
     down = np.bincount(line) - up
     _, first, pair, twins = np.unique(
         keys[:, :2], axis=0, return_index=True, return_inverse=True, return_counts=True
@@ -66,15 +73,17 @@ def lines_of(topology: Topology) -> Lines:
         forth=np.where(turned, down, up),
         back=np.where(turned, 0, down),
         shift=np.where(turned, -shift, shift),
+        of_link=line,
+        onwards=(links.src == low_end) != turned[line],
     )
 
 
-def ends_of(places: Layout, lines: Lines) -> Points:
+def ends_of(places: Layout, lines: Lines | Links) -> Points:
     """Both ends of every line; shape (lines, 2, 2)."""
     return np.stack([places.points[lines.src], places.points[lines.dst]], axis=1)
 
 
-def tips_of(places: Layout, lines: Lines) -> Points:
+def tips_of(places: Layout, lines: Lines | Links) -> Points:
     """Where the stubs end that stand, at both its ends, for a line that wraps round a grid.
 
     Returns

@@ -1,4 +1,4 @@
-"""What a person types: `collsim run`, `check`, `explain`, `compare`, `diff`, `topology`, and more.
+"""What a person types: `collsim run`, `check`, `explain`, `compare`, `diff`, `report`, `sweep`, and more.
 
 Exit codes: 0 fine, 1 an expectation or a proof failed, 2 the input is wrong, 130 interrupted.
 What is slow to import is imported by the command that needs it.
@@ -16,28 +16,39 @@ import click
 from simulator.commands.algorithms import algorithms
 from simulator.commands.check import check
 from simulator.commands.compare import compare
+from simulator.commands.completion import completion
 from simulator.commands.diff import diff
+from simulator.commands.doctor import doctor
 from simulator.commands.explain import explain
+from simulator.commands.library import library
 from simulator.commands.llm import llm
 from simulator.commands.llm_experts import experts
 from simulator.commands.llm_search import search
 from simulator.commands.llm_serve import serve
 from simulator.commands.llm_step import step
+from simulator.commands.new import new
+from simulator.commands.plot import plot
+from simulator.commands.report import report
 from simulator.commands.run import run
+from simulator.commands.schema import schema
+from simulator.commands.sections import Sections
 from simulator.commands.shared import FAILED, INTERRUPTED, WRONG
+from simulator.commands.sweep import sweep
 from simulator.commands.topology import topology
 
 # collsim does no dense linear algebra: starting BLAS's threads would cost more than a small run
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Sections, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="collsim", prog_name="collsim")
 def cli() -> None:
     """Simulate collective communication: exact, proven on data, compared with the bounds."""
 
 
-for command in (run, check, explain, compare, diff, topology, algorithms, llm):
+for command in (run, check, explain, compare, diff, report, sweep, plot, topology, algorithms, llm):
+    cli.add_command(command)
+for command in (library, new, schema, completion, doctor):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)

@@ -83,6 +83,8 @@ class _Scenario(pytest.Item):
         here = self.config.invocation_params.dir
         file = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
         outcome = hold(file, partial(run_any, allow_code=self.config.getini(CODE)))
+        if outcome.other is not None:
+            pytest.skip(outcome.other.errors[0].message)
         if not outcome.fine:
             raise NotAsExpectedError(outcome)
 

@@ -48,7 +48,7 @@ def ring(
     Parameters
     ----------
     ranks : int
-        N.
+        N, how many ranks.
     bandwidth, latency, overhead : float
         Of each directed link: bytes/s, s, s.
     direction : {'both', 'one'}
@@ -74,6 +74,13 @@ def ring(
 def hypercube(dimension: Whole, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
     """Hypercube of 2^dimension ranks; rank i and i XOR 2^k are neighbours.
 
+    Parameters
+    ----------
+    dimension : int
+        log2 N.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
+
     Examples
     --------
     >>> hypercube(3, bandwidth=64e9).ranks
@@ -87,6 +94,13 @@ def hypercube(dimension: Whole, bandwidth: Bandwidth, latency: Time = 0.0, overh
 
 def full_mesh(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
     """Every pair of N ranks joined by a link each way.
+
+    Parameters
+    ----------
+    ranks : int
+        N, how many ranks.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
 
     Examples
     --------
@@ -111,7 +125,7 @@ def crossbar(
     Parameters
     ----------
     ranks : int
-        N.
+        N, how many ranks.
     bandwidth, latency, overhead : float
         Of each directed link: bytes/s, s, s.
     switch : {'forwards', 'reduces'}
@@ -128,7 +142,17 @@ def crossbar(
 
 @dataclass(frozen=True, slots=True)
 class CustomNodes:
-    """Nodes of a custom topology: ranks 0..ranks-1, and switches by name, of which some may reduce."""
+    """Nodes of a custom topology.
+
+    Parameters
+    ----------
+    ranks : int
+        N: the ranks 0 to N - 1.
+    switches : sequence of str
+        Names of the switches.
+    reduces : sequence of str
+        Those of them that reduce.
+    """
 
     ranks: Count
     switches: Sequence[str] = ()
@@ -137,7 +161,21 @@ class CustomNodes:
 
 @dataclass(frozen=True, slots=True)
 class CustomLink:
-    """A link of a custom topology, or `count` parallel ones, one way or a link each way."""
+    """A link of a custom topology, or several parallel ones.
+
+    Parameters
+    ----------
+    src, dst : int or str
+        A rank by its number, a switch by its name.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
+    level : str
+        The level that it is counted under.
+    direction : {'both', 'one'}
+        A link each way, or only from `src` to `dst`.
+    count : int
+        How many parallel links.
+    """
 
     src: int | str
     dst: int | str
@@ -157,7 +195,7 @@ def custom(nodes: CustomNodes, links: Sequence[CustomLink]) -> Topology:
     nodes : CustomNodes
         How many ranks, and the names of the switches.
     links : sequence of CustomLink
-        In the order in which routing prefers them.
+        All links, in the order in which routing prefers them.
 
     Examples
     --------

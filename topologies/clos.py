@@ -26,7 +26,13 @@ _FAR: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Links of one tier of a network: bytes/s, s, s."""
+    """Links of one tier of a network.
+
+    Parameters
+    ----------
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
+    """
 
     bandwidth: Bandwidth
     latency: Time = 0.0
@@ -56,8 +62,10 @@ def fat_tree(
         Of a host's link: bytes/s, s, s; of the tiers above, too, unless they say otherwise.
     oversubscription : float
         Bandwidth of the hosts under an edge switch over that of its uplinks.
-    aggregation, core : Tier, optional
-        Links between edge and aggregation switches, and between aggregation and core.
+    aggregation : Tier, optional
+        Links between edge and aggregation switches.
+    core : Tier, optional
+        Links between aggregation and core switches.
     switch : {'forwards', 'reduces'}
         Whether the switches also sum what passes.
 
@@ -108,8 +116,12 @@ def leaf_spine(
 
     Parameters
     ----------
-    leaves, hosts, spines : int
-        Leaf switches, hosts on each, spine switches.
+    leaves : int
+        Leaf switches.
+    hosts : int
+        Hosts on each leaf.
+    spines : int
+        Spine switches, each joined to every leaf.
     bandwidth, latency, overhead : float
         Of a host's link: bytes/s, s, s; latency and overhead of an uplink, too, unless it says otherwise.
     oversubscription : float
@@ -157,14 +169,20 @@ def dragonfly(
 
     Parameters
     ----------
-    hosts, routers, global_links : int
-        p hosts on a router, a routers in a group, h links of a router to other groups.
+    hosts : int
+        p, hosts on a router.
+    routers : int
+        a, routers in a group.
+    global_links : int
+        h, links of a router to other groups.
     bandwidth, latency, overhead : float
         Of a host's link: bytes/s, s, s; of the other tiers, too, unless they say otherwise.
     groups : int, optional
         g, at most a h + 1, the default; every pair of groups has a h // (g - 1) links.
-    local, between : Tier, optional
-        Links inside a group, and between groups.
+    local : Tier, optional
+        Links inside a group.
+    between : Tier, optional
+        Links between groups.
 
     Examples
     --------
@@ -222,8 +240,10 @@ def rails(
 
     Parameters
     ----------
-    nodes, ranks_per_node : int
-        Their product is N.
+    nodes : int
+        Machines, each with a switch of its own.
+    ranks_per_node : int
+        Ranks in each; times the nodes that is N.
     bandwidth, latency, overhead : float
         Of a rank's link to its node's switch: bytes/s, s, s.
     rail : Tier

@@ -22,6 +22,13 @@ MOST_DIMENSIONS: Final = 20
 def line(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time = 0.0) -> Topology:
     """Line of N ranks, a link each way between neighbours.
 
+    Parameters
+    ----------
+    ranks : int
+        N, how many ranks.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
+
     Examples
     --------
     >>> len(line(4, bandwidth=64e9).links)
@@ -38,6 +45,13 @@ def star(ranks: Count, bandwidth: Bandwidth, latency: Time = 0.0, overhead: Time
 
     Unlike in a `crossbar` the middle is a rank: it computes, and the others reach each other
     through it in two hops.
+
+    Parameters
+    ----------
+    ranks : int
+        N, how many ranks.
+    bandwidth, latency, overhead : float
+        Of each directed link: bytes/s, s, s.
 
     Examples
     --------

@@ -16,7 +16,13 @@ from topologies.wiring import Wire, Wiring, check_wire
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A level entered through one gateway a group, which `shared` parallel links leave."""
+    """A level entered through one gateway a group.
+
+    Parameters
+    ----------
+    shared : int
+        Parallel links to each neighbour that leave a gateway.
+    """
 
     shared: Count
 
@@ -60,6 +66,11 @@ def multilevel(levels: Sequence[Level]) -> Topology:
 
     Rank r has the coordinates (r mod p_0, r // p_0 mod p_1, ...). A gateway is a switch;
     where the level below is a single switch, that switch is the gateway.
+
+    Parameters
+    ----------
+    levels : sequence of Level
+        The levels, innermost first.
 
     Raises
     ------

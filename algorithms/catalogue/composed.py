@@ -62,7 +62,17 @@ def gather_broadcast(
 ) -> Schedule:
     """AllGather as a Gather to rank 0, then a Broadcast from it.
 
-    Parameters, and what is raised, as `reduce_broadcast`.
+    Parameters
+    ----------
+    algorithms : sequence of str, optional
+        Names of the algorithms of the Gather and of the Broadcast; binomial trees unless given.
+    allgather : str, optional
+        As of `reduce_broadcast`.
+
+    Raises
+    ------
+    ScheduleError
+        As `reduce_broadcast`.
     """
     return _by_way_of_root(kind, ranks, size, algorithms, allgather)
 
@@ -72,7 +82,15 @@ def reduce_then_scatter(
 ) -> Schedule:
     """ReduceScatter as a Reduce to rank 0, then a Scatter from it.
 
-    Parameters, and what is raised, as `reduce_broadcast`.
+    Parameters
+    ----------
+    algorithms : sequence of str, optional
+        Names of the algorithms of the Reduce and of the Scatter; binomial trees unless given.
+
+    Raises
+    ------
+    ScheduleError
+        As `reduce_broadcast`.
     """
     return _by_way_of_root(kind, ranks, size, algorithms, None)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from simulator.commands.complete import names_of
 from simulator.commands.shared import console, known
 
 if TYPE_CHECKING:
@@ -30,11 +31,15 @@ def _ranks(_context: click.Context, _option: click.Parameter, text: str | None) 
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=names_of("algorithm"))
 @click.option(
     "--ranks", metavar="N", callback=_ranks, help="N of the trace, 8 by default; of the table, 2..16."
 )
-@click.option("--collective", help="Which collective to trace; default the first that it does.")
+@click.option(
+    "--collective",
+    shell_complete=names_of("collective"),
+    help="Which collective to trace; default the first that it does.",
+)
 @click.option("--root", type=click.IntRange(min=0), help="The root, where the collective has one.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="An option, e.g. order=near or dims=4,2."

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.commands.shared import FAILED, WRONG, allow_code, memory_limit, run_one
+from simulator.commands.complete import ScenarioPath
+from simulator.commands.shared import FAILED, WRONG, allow_code, memory_limit, run_one, say_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simulator.scenario.check import Outcome
+    from simulator.scenario.kinds import OtherKindError
     from simulator.scenario.run import Result
     from simulator.scenario.together_result import TogetherResult
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=ScenarioPath(path_type=Path))
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a report as JUnit XML; overwrites it.")
 @click.option("--update", "updates", is_flag=True, help="Write today's values into what the files expect.")
 @memory_limit
@@ -30,19 +32,30 @@ def check(
 ) -> None:
     """Hold scenarios against what they expect.
 
-    PATHS are files, folders, or library:NAME and library:THEME for those that come with collsim.
+    PATHS are files, folders, or library:NAME and library:THEME for those that come with collsim. Sweeps
+    in a folder are left out.
     """
     from simulator.scenario.library import expand
     from simulator.scenario.output import check_file, write_file
 
-    files = expand(paths)
+    found = [expand([path]) for path in paths]
+    files = [file for inside in found for file in inside]
+    # what a person names is meant
+    named = {file for inside in found if len(inside) == 1 for file in inside}
     if junit is not None:
         check_file(junit)
         _check_report(junit, files)
-    outcomes, run = [], partial(run_one, allow_code=allow_code, memory_limit=memory_limit)
+    run = partial(run_one, allow_code=allow_code, memory_limit=memory_limit)
+    outcomes: list[Outcome] = []
+    others: list[OtherKindError] = []
     for file in files:
-        outcomes.append(_held(file, run, updates=updates))
-        _print(outcomes[-1])
+        outcome = _held(file, run, updates=updates)
+        if outcome.other is not None and file not in named:
+            others.append(outcome.other)
+            continue
+        outcomes.append(outcome)
+        _print(outcome)
+    say_left_out(others)
     failed = sum(not outcome.fine for outcome in outcomes)
     click.echo(f"{len(outcomes) - failed} passed, {failed} failed")
     if junit is not None:

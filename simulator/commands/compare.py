@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import (
     FAILED,
     allow_code,
@@ -31,7 +32,7 @@ SIZES: Final = "1KiB..1GiB"
 def _sizes(text: str | None, points: int | None, scenario: Scenario) -> tuple[int, ...]:
     """The sizes that were asked for; by default `SIZES` where the collective has a size."""
     from simulator.scenario.errors import UnitError
-    from simulator.scenario.size_range import parse_sizes
+    from simulator.scenario.ranges import parse_sizes
 
     if text is None and points is None and not scenario.collective.size:
         return ()
@@ -78,7 +79,7 @@ def _expected(texts: Sequence[str], scenario: Scenario) -> dict[int, str]:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=ScenarioPath(path_type=Path))
 @click.option("--algorithms", default="all", metavar="NAMES", help="all (default), or some as ring,direct.")
 @click.option(
     "--sizes", metavar="SIZES", help=f"A range as {SIZES} (default), by doubling, or a list as 1KiB,1MiB."

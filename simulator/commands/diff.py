@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import allow_code, console, load_one, memory_limit, run_one, warn
 
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
+@click.argument("a", type=ScenarioPath(path_type=Path))
+@click.argument("b", type=ScenarioPath(path_type=Path))
 @click.option("--json", "as_json_text", is_flag=True, help="Print the difference as JSON.")
 @memory_limit
 @allow_code

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import (
     allow_code,
     console,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=ScenarioPath(path_type=Path))
 @click.option("--json", "as_json_text", is_flag=True, help="Print the explanation as JSON.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for explain.json, and pictures of time and place."

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from simulator.commands.shared import console
+from simulator.commands.complete import ScenarioPath
+from simulator.commands.shared import console, one_file
 
 if TYPE_CHECKING:
     from simulator.scenario.plan_models import PlanScenario
@@ -32,7 +33,7 @@ def llm() -> None:
 
 def in_forms(command: Command) -> Command:
     """Give a subcommand its FILE, --format and --json."""
-    return click.argument("file", type=click.Path(path_type=Path))(with_forms(command))
+    return click.argument("file", type=ScenarioPath(path_type=Path))(with_forms(command))
 
 
 def with_forms(command: Command) -> Command:
@@ -85,7 +86,7 @@ def memory(file: Path, form: str | None, as_json: bool) -> None:
 
 
 @llm.command()
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=ScenarioPath(path_type=Path))
 @with_forms
 @click.option(
     "--at", metavar="L=80,B=4096,...", callback=_numbers, help="Numbers for the symbols; bytes then."
@@ -180,7 +181,7 @@ def vendor_allreduce(
     """
     from simulator.llm.errors import ModelError
     from simulator.scenario.errors import UnitError
-    from simulator.scenario.size_range import parse_sizes
+    from simulator.scenario.ranges import parse_sizes
     from simulator.scenario.vendor_tables import vendor_json, vendor_rows, vendor_sheets
 
     form = chosen(form, as_json)
@@ -211,16 +212,6 @@ def worked_out(file: Path) -> PlanResult:
     from simulator.scenario.plan_run import work_out
 
     return work_out(one_file(file))
-
-
-def one_file(file: Path) -> Path:
-    """The one file that a name stands for."""
-    from simulator.scenario.library import expand
-
-    files = expand([file])
-    if len(files) > 1:
-        raise click.UsageError(f"{file} holds several scenarios; name one")
-    return files[0]
 
 
 def print_sheets(sheets: Sequence[Sheet], form: str, before: Sequence[str] = ()) -> None:

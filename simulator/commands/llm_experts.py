@@ -9,8 +9,8 @@ from typing import TypeAlias, TypeVar
 
 import click
 
-from simulator.commands.llm import chosen, in_forms, one_file, print_sheets
-from simulator.commands.shared import progress
+from simulator.commands.llm import chosen, in_forms, print_sheets
+from simulator.commands.shared import one_file, progress
 
 Number = TypeVar("Number", int, float)
 Reader: TypeAlias = Callable[[click.Context, click.Parameter, str | None], tuple[Number, ...]]

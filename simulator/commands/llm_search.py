@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
-from simulator.commands.llm import chosen, in_forms, one_file, print_sheets
-from simulator.commands.shared import progress
+from simulator.commands.llm import chosen, in_forms, print_sheets
+from simulator.commands.shared import one_file, progress
 
 
 @click.command()
@@ -35,6 +34,7 @@ def search(
     FILE needs `hardware` and a `topology`; its block `search` says which plans are tried. What cannot be
     laid out or does not fit memory is counted by reason.
     """
+    from simulator.pool import processors
     from simulator.scenario.search_run import work_out_search
     from simulator.scenario.search_tables import search_json, search_lines, search_sheets
 
@@ -44,7 +44,7 @@ def search(
             path,
             top=top,
             prune=not no_prune,
-            workers=workers or _processors(),
+            workers=workers or processors(),
             state=state,
             report=report,
         )
@@ -53,8 +53,3 @@ def search(
         return
     lines = list(search_lines(result))
     print_sheets(search_sheets(result, everything=form == "csv"), form, before=lines)
-
-
-def _processors() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

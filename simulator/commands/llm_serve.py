@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from simulator.commands.llm import chosen, in_forms, one_file, print_sheets
-from simulator.commands.shared import say_written
+from simulator.commands.llm import chosen, in_forms, print_sheets
+from simulator.commands.shared import one_file, say_written
 
 
 def _degrees(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, ...]:

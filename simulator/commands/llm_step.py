@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from simulator.commands.llm import chosen, in_forms, one_file, print_sheets
-from simulator.commands.shared import progress, say_written, warn
+from simulator.commands.llm import chosen, in_forms, print_sheets
+from simulator.commands.shared import one_file, progress, say_written, warn
 
 if TYPE_CHECKING:
     from simulator.scenario.step_run import StepResult
@@ -35,7 +35,7 @@ def _tokens(_context: click.Context, _option: click.Parameter, text: str | None)
 @click.option("--ladder", "with_ladder", is_flag=True, help="Turn on one kind of overlap after the other.")
 @click.option("--what-if", "with_cases", is_flag=True, help="Change one thing of the machine each time.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="A folder for step.json, step.csv, trace.json, pictures."
+    "--out", type=click.Path(path_type=Path), help="A folder for step.json, step.csv, a trace, pictures."
 )
 @click.option("--force", is_flag=True, help="Overwrite what is in that folder.")
 def step(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import (
     allow_code,
     console,
@@ -25,11 +26,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=ScenarioPath(path_type=Path))
 @click.option("--json", "as_json_text", is_flag=True, help="Print the result as JSON.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder for result.json, timeline.csv, .png and .svg."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for result.json, the timeline as a table, a trace and pictures.",
 )
+@click.option("--report", "with_report", is_flag=True, help="Write an HTML page of all into --out, too.")
 @click.option("--force", is_flag=True, help="Overwrite what is in --out.")
 @click.option("--no-verify", is_flag=True, help="Do not prove the schedule on data.")
 @memory_limit
@@ -38,6 +42,7 @@ def run(
     files: tuple[Path, ...],
     as_json_text: bool,
     out: Path | None,
+    with_report: bool,
     force: bool,
     no_verify: bool,
     memory_limit: int | None,
@@ -47,9 +52,11 @@ def run(
 
     FILES are files, folders, or library:NAME and library:THEME for those that come with collsim.
     """
-    from simulator.scenario.output import check_folder, write_results
+    from simulator.scenario.output import check_folder, left_out, write_results
     from simulator.scenario.result import as_json
 
+    if with_report and out is None:
+        raise click.UsageError("--report goes with --out, the folder into which it is written")
     if out is not None:
         check_folder(out.resolve(), force=force)
     run = partial(
@@ -59,7 +66,9 @@ def run(
     for result in results:
         warn(result.scenario.source.file, result.warnings)
     if out is not None:
-        write_results(results, out, force=force)
+        write_results(results, out, force=force, report=with_report)
+        for result in results:
+            warn(result.scenario.source.file, left_out(result))
     if as_json_text:
         click.echo(as_json(results), nl=False)
     else:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from simulator.scenario.kinds import OtherKindError
     from simulator.scenario.models import Scenario
     from simulator.scenario.run import Report, Result
     from simulator.scenario.together_models import TogetherScenario
@@ -44,7 +45,7 @@ def known(word: str, words: Mapping[str, Known], what: str) -> Known:
 def load_all(paths: Sequence[Path]) -> list[Scenario | TogetherScenario]:
     """Every scenario of collectives, or everything that is wrong in any of the files.
 
-    A folder's parallel plans are left out, which is said; one that is named itself is refused.
+    A folder's parallel plans and sweeps are left out, which is said; one that is named itself is refused.
     """
     from simulator.scenario.errors import ScenarioErrors
     from simulator.scenario.kinds import OtherKindError
@@ -69,12 +70,21 @@ def load_all(paths: Sequence[Path]) -> list[Scenario | TogetherScenario]:
     if wrong or not scenarios:
         click.echo("\n".join([*wrong, *map(str, others)]), err=True)
         sys.exit(WRONG)
-    if others:
-        what = "1 parallel plan" if len(others) == 1 else f"{len(others)} parallel plans"
-        readers = sorted({f'"{error.reader}"' for error in others})
-        reads = "reads" if len(readers) == 1 else "read"
-        click.echo(f"left out {what}, which {' and '.join(readers)} {reads}", err=True)
+    say_left_out(others)
     return scenarios
+
+
+def say_left_out(others: Sequence[OtherKindError]) -> None:
+    """Say what of a folder is for other commands, if anything is."""
+    if not others:
+        return
+    kinds = [error.kind for error in others]
+    counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+    what = " and ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
+    readers = sorted({f'"{error.reader}"' for error in others})
+    click.echo(
+        f"left out {what}, which {' and '.join(readers)} {'reads' if len(readers) == 1 else 'read'}", err=True
+    )
 
 
 def load_one(path: Path) -> Scenario | TogetherScenario:
@@ -85,6 +95,16 @@ def load_one(path: Path) -> Scenario | TogetherScenario:
     return scenario
 
 
+def one_file(file: Path) -> Path:
+    """The one file that a name stands for."""
+    from simulator.scenario.library import expand
+
+    files = expand([file])
+    if len(files) > 1:
+        raise click.UsageError(f"{file} holds several scenarios; name one")
+    return files[0]
+
+
 allow_code = click.option(
     "--allow-code", is_flag=True, help="Run the Python code of algorithms that scenarios bring with them."
 )
@@ -92,11 +112,14 @@ allow_code = click.option(
 
 def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Read 8 GiB."""
+    if text is None:
+        # of every command, and of every word that a shell completes: nothing is loaded for it
+        return None
     from simulator.scenario.errors import UnitError
     from simulator.scenario.units import size
 
     try:
-        return None if text is None else size(text)
+        return size(text)
     except UnitError as error:
         raise click.BadParameter(str(error)) from None
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import console, load_one, say_written
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=ScenarioPath(path_type=Path))
 @click.option("--json", "as_json_text", is_flag=True, help="Print the measures as JSON.")
-@click.option("--out", type=click.Path(path_type=Path), help="Draw it into this PNG or SVG file.")
+@click.option("--out", type=click.Path(path_type=Path), help="Draw it into this PNG, SVG or PDF file.")
 @click.option("--force", is_flag=True, help="Overwrite --out.")
 def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> None:
     """Measure and draw the topology of a scenario."""

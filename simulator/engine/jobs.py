@@ -66,6 +66,10 @@ class Job:
         # who is late by nothing begins at once, in the first round of its instant
         return {rank: clipped(time) for rank, time in held.items() if time or self.after}
 
+    def node(self, node: int) -> int:
+        """The topology's number of a rank, or of a switch, which has that of the topology already."""
+        return int(self.place[node]) if node < len(self.place) else node
+
     def check_place(self, topology: Topology) -> None:
         """Refuse ranks that the topology does not have, and some of them where its switches take part.
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.schedule import Schedule
+    from topologies.topology import Topology
 
 LINK: Final = 0
 REDUCER: Final = 1
@@ -43,6 +44,13 @@ def name_at_rank(kind: int, rank: int) -> str:
     ('rank 3 reduces', 'rank 0 send port')
     """
     return f"rank {rank} {_OF_RANKS[kind]}"
+
+
+def resource_name(topology: Topology, kind: int, which: int) -> str:
+    """Name of a resource: a link's own, or what a rank does."""
+    if kind == LINK:
+        return topology.link_name(which)
+    return name_at_rank(kind, which)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

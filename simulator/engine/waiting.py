@@ -74,6 +74,54 @@ def _most_at_once(
     return most
 
 
+def waits_behind(timeline: Timeline, group: NDArray[np.integer], groups: int) -> NDArray[np.int64]:
+    """How long messages of each group stood in queues while one of each group held what they waited for.
+
+    Parameters
+    ----------
+    timeline : Timeline
+        Of a plan in which nothing is shared, so that one at a time holds a resource.
+    group : ndarray of int, shape (operations,)
+        Group of each operation.
+    groups : int
+        How many there are.
+
+    Returns
+    -------
+    ndarray of int64, shape (groups, groups)
+        fs, summed over the messages of the row's group, behind those of the column's.
+    """
+    behind = np.zeros((groups, groups), dtype=np.int64)
+    resource, own = timeline.plan.resource, group[timeline.operation()]
+    order = np.lexsort((timeline.grant, resource))
+    first = np.flatnonzero(np.diff(resource[order], prepend=-1))
+    for hops in np.split(order, first[1:]) if len(first) else ():
+        waiting = hops[timeline.arrival[hops] < timeline.grant[hops]]
+        if len(waiting):
+            _add_waits(timeline, own, hops, waiting, behind)
+    return behind
+
+
+def _add_waits(
+    timeline: Timeline,
+    group: NDArray[np.integer],
+    hops: NDArray[np.int64],
+    waiting: NDArray[np.int64],
+    behind: NDArray[np.int64],
+) -> None:
+    """Add what waiting hops of a resource, all of whose hops come as they were granted, waited for."""
+    grant, hold = timeline.grant[hops], (timeline.release - timeline.grant)[hops]
+    moments = np.stack([timeline.arrival[waiting], timeline.grant[waiting]])
+    # the last that was granted before each moment
+    place = np.searchsorted(grant, moments, side="left") - 1
+    for other in np.unique(group[hops]).tolist():
+        held = np.where(group[hops] == other, hold, 0)
+        before = np.concatenate([[0], np.cumsum(held)])
+        part = np.minimum(moments - grant[place], held[place])
+        until = np.where(place >= 0, before[place] + part, 0)
+        np.add.at(behind[:, other], group[waiting], until[1] - until[0])
+
+
 def idle_times(timeline: Timeline, topology: Topology) -> NDArray[np.int64]:
     """How long each rank does nothing until the end: nothing leaves it, comes to it or is reduced at it.
 

@@ -16,6 +16,7 @@ class Hardware:
     Parameters
     ----------
     name : str
+        What people call it.
     capacity : int
         Bytes of its own memory.
     compute : float, optional

@@ -83,8 +83,9 @@ class Model:
     Parameters
     ----------
     name : str
+        What people call it.
     layers : int
-        L.
+        L, layers of attention and MLP.
     hidden : int
         h, the width of what a layer takes and gives.
     heads : int

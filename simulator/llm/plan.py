@@ -264,6 +264,7 @@ class MemoryPlan:
     Parameters
     ----------
     phase : {'training', 'inference'}
+        What memory is counted for.
     convention : Convention
         Bytes of a parameter.
     recompute : {'none', 'selective', 'full'}

@@ -43,18 +43,23 @@ def algorithms_table() -> Table:
     return table
 
 
-def algorithm_lines(algorithm: Algorithm) -> list[str]:
+def algorithm_facts(algorithm: Algorithm) -> dict[str, str]:
     """What the catalogue says of an algorithm."""
-    return [
-        algorithm.summary,
-        f"collectives  {', '.join(algorithm.collectives)}",
-        f"options      {', '.join(algorithm.options) or 'none'}",
-        f"closed form  {algorithm.formula}",
-        f"exact on     {algorithm.ideal or 'no topology'}",
-        f"made for     {algorithm.constraint}",
-        f"rank order   {KEEPS[algorithm.keeps_order] if algorithm.reduces else 'nothing is combined'}",
-        f"source       {algorithm.source}",
-    ]
+    return {
+        "collectives": ", ".join(algorithm.collectives),
+        "options": ", ".join(algorithm.options) or "none",
+        "closed form": algorithm.formula,
+        "exact on": algorithm.ideal or "no topology",
+        "made for": algorithm.constraint,
+        "rank order": KEEPS[algorithm.keeps_order] if algorithm.reduces else "nothing is combined",
+        "source": algorithm.source,
+    }
+
+
+def algorithm_lines(algorithm: Algorithm) -> list[str]:
+    """The same on a terminal, below what it is."""
+    facts = algorithm_facts(algorithm)
+    return [algorithm.summary, *(f"{name:<11}  {fact}" for name, fact in facts.items())]
 
 
 def trace_table(schedule: Schedule) -> Table:

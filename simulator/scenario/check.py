@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from algorithms.errors import ProofError
 from simulator.scenario.differences import Difference, differences
 from simulator.scenario.errors import ScenarioErrors
+from simulator.scenario.kinds import OtherKindError
 from simulator.scenario.plan_check import plan_differences
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.plan_models import PlanScenario
@@ -64,6 +65,8 @@ class Outcome:
     mismatches : tuple of Mismatch
     wrong, unproven : str
         What is wrong with the input, or why the proof failed.
+    other : OtherKindError or None
+        Where it is wrong only for being of a kind that another command reads.
     """
 
     file: str
@@ -71,6 +74,7 @@ class Outcome:
     mismatches: tuple[Mismatch, ...] = ()
     wrong: str = ""
     unproven: str = ""
+    other: OtherKindError | None = None
 
     @property
     def fine(self) -> bool:
@@ -90,7 +94,8 @@ def hold(file: Path, run: Callable[[Scenario | TogetherScenario], Result | Toget
         scenario = load_any(file)
         result = work_out(scenario) if isinstance(scenario, PlanScenario) else run(scenario)
     except ScenarioErrors as error:
-        return Outcome(str(file), wrong=str(error))
+        other = error if isinstance(error, OtherKindError) else None
+        return Outcome(str(file), wrong=str(error), other=other)
     except ProofError as error:
         return Outcome(str(file), unproven=error.message)
     return Outcome(str(file), result, check(result))

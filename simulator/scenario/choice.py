@@ -17,6 +17,44 @@ from simulator.scenario.source import Block, Source
 from topologies.quantities import Bytes, Count, Whole
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommonOptions:
+    """Options of every algorithm, where the collective has them.
+
+    Parameters
+    ----------
+    root : int
+        Whom a Broadcast or Scatter starts from, and a Reduce or Gather ends at; who sends in `send_recv`.
+    peer : int, optional
+        Who receives in `send_recv`; by default the rank after the root.
+    segments : int
+        Parts of every chunk, which follow each other in a pipeline.
+    sizes : sequence, optional
+        In the place of `size`: bytes of each rank's block; of an All-to-All, what each sends to each.
+    """
+
+    root: Whole = 0
+    peer: Whole | None = None
+    segments: Count = 1
+    sizes: Sequence[Bytes | Sequence[Bytes]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueOptions:
+    """Options that the catalogue itself reads, or could not name in a builder's signature.
+
+    Parameters
+    ----------
+    non_power_of_two : {'fold', 'hybrid', 'error'}
+        What is done where N is not 2^k.
+    algorithms : sequence of str, optional
+        One along each dimension; or one to rank 0 and one from it.
+    """
+
+    non_power_of_two: Literal["fold", "hybrid", "error"] = "fold"
+    algorithms: Sequence[str] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What decides which keys there are.
@@ -58,18 +96,21 @@ def collective_keys(
     from algorithms.collective import COLLECTIVES
     from algorithms.registry import ALGORITHMS
 
+    known = parameters_of(CollectiveChoice)
     keys: dict[str, Parameter | CoreSchema] = {
-        "kind": Parameter(Annotated[str, Words(tuple(COLLECTIVES))], required=True),
-        "algorithm": Parameter(Annotated[str, Words(tuple(ALGORITHMS))], required=asked.way == "catalogue"),
+        "kind": known["kind"].taking(Annotated[str, Words(tuple(COLLECTIVES))]),
+        "algorithm": known["algorithm"].taking(
+            Annotated[str, Words(tuple(ALGORITHMS))], required=asked.way == "catalogue"
+        ),
         # read by read_steps, with their places
-        "steps": Parameter(Any, required=False),
-        "size": Parameter(Bytes, required=asked.needs_size),
-        **{option: Parameter(annotation, required=False) for option, annotation in COMMON_OPTIONS.items()},
+        "steps": known["own"].taking(Any),
+        "size": known["size"].taking(Bytes, required=asked.needs_size),
+        **COMMON_OPTIONS,
     }
     if asked.way != "catalogue":
-        keys |= {"blocks": Parameter(Count, required=False)}
+        keys |= {"blocks": known["blocks"].taking(Count)}
         if asked.way == "code":
-            keys |= {"algorithm": Parameter(Code, required=True)}
+            keys |= {"algorithm": known["algorithm"].taking(Code)}
         return keys, _own
     # an option of another algorithm is refused by misfits, whatever it holds
     keys |= {option: Parameter(Any, required=False) for option in all_options()}
@@ -100,15 +141,12 @@ def options_of(name: str) -> dict[str, Parameter]:
     """
     from algorithms.registry import ALGORITHMS
 
-    # what the catalogue itself reads, or could not name in a builder's signature
-    known = parameters_of(ALGORITHMS[name].build) | {
-        "non_power_of_two": Parameter(Literal["fold", "hybrid", "error"], required=False),
-        "algorithms": Parameter(Sequence[Annotated[str, Words(tuple(ALGORITHMS))]], required=False),
-    }
+    known = {**parameters_of(CatalogueOptions), **parameters_of(ALGORITHMS[name].build)}
+    known["algorithms"] = known["algorithms"].taking(
+        Sequence[Annotated[str, Words(tuple(ALGORITHMS))]], required=False
+    )
     return {option: known[option] for option in ALGORITHMS[name].options}
 
 
-COMMON_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType(
-    {"root": Whole, "peer": Whole, "segments": Count, "sizes": Sequence[Bytes | Sequence[Bytes]]}
-)
+COMMON_OPTIONS: Final[Mapping[str, Parameter]] = MappingProxyType(parameters_of(CommonOptions))
 """Options of every algorithm, where the collective has them."""

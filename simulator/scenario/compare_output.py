@@ -150,7 +150,8 @@ def write_comparison(comparison: Comparison, folder: Path, *, force: bool = Fals
 
 def comparison_figure(comparison: Comparison) -> Figure:
     """Time against size, at the crossovers, too."""
-    from plots.sizes import Curve, Floor, Leader, sizes_figure
+    from plots.lines import Curve, Floor
+    from plots.sizes import Leader, sizes_figure
 
     scenario = comparison.scenario
     crossing = [one.size for one, _ in comparison.crossovers]

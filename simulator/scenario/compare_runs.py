@@ -12,6 +12,7 @@ from simulator.engine.one_rank import lower_one
 from simulator.engine.plan import LINK
 from simulator.scenario.blame import placed
 from simulator.scenario.judge import bounds_on
+from simulator.scenario.resize import evenly_resized
 from simulator.scenario.run import placed_plan, prove_of, schedule_of
 from simulator.scenario.symmetric import Symmetry, find_symmetry
 
@@ -89,30 +90,6 @@ class Timed:
         plan = self.timeline.plan
         crossed = np.append(0, np.cumsum(plan.resources.kind[plan.resource] == LINK))
         return int(np.diff(crossed[plan.hop_offset]).max(initial=0))
-
-
-def evenly_resized(schedule: Schedule, size: int) -> Schedule | None:
-    """A schedule of the catalogue for another size; None where the chunks of either size are not all equal.
-
-    Which chunks move does not depend on their sizes. M is cut into blocks and these into segments, as
-    evenly as can be: what goes evenly into all chunks of a vector is cut into equal ones.
-
-    Examples
-    --------
-    >>> from algorithms.registry import build
-    >>> eight = build("ring", "allgather", 8, 80)
-    >>> evenly_resized(eight, 160).collective.size, evenly_resized(eight, 161)
-    (160, None)
-    """
-    collective = schedule.collective
-    chunk = int(collective.sizes.max(initial=0))
-    if not chunk or (collective.sizes != chunk).any() or collective.size % chunk:
-        return None
-    chunks = collective.size // chunk
-    if size % chunks:
-        return None
-    sizes = np.full_like(collective.sizes, size // chunks)
-    return replace(schedule, collective=replace(collective, sizes=sizes))
 
 
 def engine_for(scenario: Scenario, work: int) -> Engine:

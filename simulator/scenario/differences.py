@@ -57,7 +57,7 @@ def _judgements(expect: Expect, result: Result | MemberResult) -> Iterator[Diffe
         elif not _close(result.time, result.analytic, expect.analytic):
             yield "analytic", f"the closed form, {_time(result.analytic)}", _time(result.time), None
     if expect.gap is not None and not is_within(result.gap, expect.gap):
-        found = "none: the bound is 0" if result.gap is None else str(result.gap)
+        found = "none: the bound is 0" if result.gap is None else f"{result.gap:.10g}"
         yield "gap", limits_text(expect.gap), found, None
 
 

@@ -52,6 +52,7 @@ class Explanation:
     textbook : TextbookBounds or None
         Seconds, at the fastest link's bandwidth and the least alpha; None for several collectives.
     gains : tuple of Gain
+        Empty where nothing was run again.
     """
 
     result: Result | TogetherResult
@@ -122,6 +123,8 @@ class Explanation:
         return isinstance(self.result, Result) and self.result.symmetry is not None
 
     def _what_helps(self) -> str:
+        if not self.gains:
+            return ""
         single = [gain for gain in self.gains if gain.factor >= WORTH_NAMING]
         if not single:
             return "no parameter alone would help by much"
@@ -145,7 +148,12 @@ class Explanation:
         return f": {self.bounds.cut.text()}"
 
 
-def explain(result: Result | TogetherResult, report: Callable[[int, int], None] | None = None) -> Explanation:
+def explain(
+    result: Result | TogetherResult,
+    report: Callable[[int, int], None] | None = None,
+    *,
+    brief: bool = False,
+) -> Explanation:
     """Find out why a result took that long.
 
     Parameters
@@ -153,6 +161,8 @@ def explain(result: Result | TogetherResult, report: Callable[[int, int], None] 
     result : Result or TogetherResult
     report : callable, optional
         Told (done, of how many) while the plan is run again.
+    brief : bool
+        Leave out what takes long: runs with other parameters, and the search for higher bounds.
     """
     timeline, topology = result.timeline, result.topology
     path = result.critical_path
@@ -163,15 +173,15 @@ def explain(result: Result | TogetherResult, report: Callable[[int, int], None] 
         use=result.link_use,
         waits=link_waits(timeline),
         idle=idle_times(timeline, topology),
-        bounds=_bounds(result) if isinstance(result, Result) else None,
+        bounds=_bounds(result, brief=brief) if isinstance(result, Result) else None,
         textbook=_textbook(result) if isinstance(result, Result) else None,
-        gains=gains(result, report),
+        gains=() if brief else gains(result, report),
     )
 
 
-def _bounds(result: Result) -> Bounds:
+def _bounds(result: Result, *, brief: bool) -> Bounds:
     """The result's bounds, or where these were not looked for to the end, what is found there."""
-    if result.symmetry is not None or result.bounds.how == EXACT:
+    if brief or result.symmetry is not None or result.bounds.how == EXACT:
         return result.bounds
     place = np.array(result.placement, dtype=np.int64)
     return bounds_on(result.scenario, result.topology, result.schedule, place, effort="full")

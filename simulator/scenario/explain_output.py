@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from simulator.scenario.explain_json import explanation_json
 from simulator.scenario.folder import keep
-from simulator.scenario.output import save_figures, timeline_picture, write_folder
+from simulator.scenario.output import save_figures, write_folder
+from simulator.scenario.run_pictures import cut_picture, timeline_picture
 
 if TYPE_CHECKING:
     from simulator.scenario.explain import Explanation
@@ -29,14 +30,13 @@ def write_explanation(explanation: Explanation, folder: Path, *, force: bool = F
     OutputError
         If the folder is in use or cannot be written.
     """
-    from plots.topology import topology_figure
 
     def fill(home: Path) -> None:
         (home / "explain.json").write_text(explanation_json(explanation), encoding="utf-8")
         cut = None if explanation.bounds is None else explanation.bounds.cut
         figures = {
             "timeline": timeline_picture(explanation.result),
-            "topology": topology_figure(explanation.result.topology, cut),
+            "topology": cut_picture(explanation.result, cut),
         }
         save_figures(figures, home)
         keep(explanation.result.scenario, home, folder)

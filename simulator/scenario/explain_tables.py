@@ -62,15 +62,27 @@ def _time(time: int) -> str:
 
 def _links_table(explanation: Explanation) -> Table:
     """The busiest links."""
-    use, waits, topology = explanation.use, explanation.waits, explanation.result.topology
-    time, hottest = explanation.result.timeline.time, explanation.hottest
-    shown = hottest[:HOT_LINKS].tolist()
-    title = f"the hottest of {len(hottest)} links that carried something"
+    title, headers, rows = busiest_links(explanation)
+    table = new_table(*headers, title=title)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def busiest_links(explanation: Explanation) -> tuple[str, tuple[str, ...], Iterator[tuple[str, ...]]]:
+    """What a table of the busiest links is called, its columns, and its rows."""
+    title = f"the hottest of {len(explanation.hottest)} links that carried something"
     if explanation.result_is_one_rank:
         title = "links around rank 0, which stands for all"
-    table = new_table("link", "level", "bytes", "rate", "busy", "longest queue", "longest wait", title=title)
-    for link in shown:
-        table.add_row(
+    headers = ("link", "level", "bytes", "rate", "busy", "longest queue", "longest wait")
+    return title, headers, _link_rows(explanation)
+
+
+def _link_rows(explanation: Explanation) -> Iterator[tuple[str, ...]]:
+    use, waits, topology = explanation.use, explanation.waits, explanation.result.topology
+    time = explanation.result.timeline.time
+    for link in explanation.hottest[:HOT_LINKS].tolist():
+        yield (
             topology.link_name(link),
             topology.levels[topology.links.level[link]],
             format_bytes(int(use.bytes[link])),
@@ -79,7 +91,6 @@ def _links_table(explanation: Explanation) -> Table:
             str(int(waits.queue[link])),
             _time(int(waits.longest[link])),
         )
-    return table
 
 
 def _bounds_table(explanation: Explanation, bounds: Bounds) -> Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -23,6 +23,9 @@ from topologies.quantities import Count, Quantity
 
 # a union adds its tag to the place of an error; no key that a person writes can hold this
 TAG = "\0"
+
+PARAMETER, MADE_BY, SHORT = "parameter", "made_by", "short"
+"""Under which names a schema's metadata say what validation does not need, but an explanation does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +44,21 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A key of a block: what it may be, an annotation or its schema, and whether it must be given."""
+    """A key of a block: what it may be, an annotation or its schema, and whether it must be given.
+
+    Whose it is, by which name and with what default makes no difference to what may be written: it is there
+    for whoever explains the key.
+    """
 
     annotation: Any
     required: bool
+    of: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    name: str = field(default="", repr=False, compare=False)
+    default: Any = field(default=None, repr=False, compare=False)
+
+    def taking(self, annotation: Any, *, required: bool | None = None) -> Parameter:
+        """The same key, of which something else may be written."""
+        return replace(self, annotation=annotation, required=self.required if required is None else required)
 
 
 def parameters_of(target: Callable[..., Any]) -> dict[str, Parameter]:
@@ -58,7 +72,9 @@ def parameters_of(target: Callable[..., Any]) -> dict[str, Parameter]:
     """
     hints = get_type_hints(target, include_extras=True)
     return {
-        name: Parameter(hints[name], parameter.default is inspect.Parameter.empty)
+        name: Parameter(
+            hints[name], parameter.default is inspect.Parameter.empty, target, name, parameter.default
+        )
         for name, parameter in inspect.signature(target).parameters.items()
     }
 
@@ -115,7 +131,9 @@ def block_schema(
         name for name, entry in parameters.items() if not isinstance(entry, Parameter) or entry.required
     )
     fields = {
-        name: core_schema.typed_dict_field(schema_of(entry.annotation), required=entry.required)
+        name: core_schema.typed_dict_field(
+            schema_of(entry.annotation), required=entry.required, metadata={PARAMETER: entry}
+        )
         if isinstance(entry, Parameter)
         else core_schema.typed_dict_field(entry, required=True)
         for name, entry in parameters.items()
@@ -130,7 +148,9 @@ def block_schema(
     )
     if make is None:
         return schema
-    return core_schema.no_info_after_validator_function(partial(_make, make), schema)
+    return core_schema.no_info_after_validator_function(
+        partial(_make, make), schema, metadata={MADE_BY: make}
+    )
 
 
 def takes_list(annotation: Any) -> bool:
@@ -158,7 +178,7 @@ def _marked(annotation: Any, marks: tuple[Any, ...]) -> CoreSchema:
             return _plain(partial(values.word, mark.words))
         if isinstance(mark, Short):
             return core_schema.no_info_before_validator_function(
-                partial(_lengthen, mark), schema_of(annotation)
+                partial(_lengthen, mark), schema_of(annotation), metadata={SHORT: mark}
             )
     return schema_of(annotation)
 

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.source import At, Block, Items, Node, Scalar, Source, put
@@ -27,14 +27,26 @@ KEPT: Final = "scenario.yaml"
 _CODE: Final = ("algorithm", "file")
 
 
-def keep(scenario: Scenario | TogetherScenario | PlanScenario, draft: Path, folder: Path) -> None:
+class Named(Protocol):
+    """A scenario of any kind, or a sweep of one."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def source(self) -> Source:
+        """What its file says."""
+
+
+def keep(scenario: Named, draft: Path, folder: Path) -> None:
     """Write a scenario into a folder of its results, and the code that it brings beside it.
 
     It says what its file says, as it is written there, without comments; presets stay names.
 
     Parameters
     ----------
-    scenario : Scenario, TogetherScenario or PlanScenario
+    scenario : Scenario, TogetherScenario, PlanScenario or SweepScenario
     draft : pathlib.Path
         Where to write.
     folder : pathlib.Path

@@ -20,6 +20,9 @@ PLAN_KEYS: Final = (
 TOGETHER_KEYS: Final = ("collectives", "background")
 """Keys that only a file of several collectives has."""
 
+SWEEP: Final = "sweep"
+"""The key of a file of any kind that varies something."""
+
 LACKING: Final[Mapping[FileKind, str]] = MappingProxyType(
     {"collective": "collective", "together": "collectives", "plan": "model"}
 )
@@ -43,14 +46,17 @@ class OtherKindError(ScenarioErrors):
     error : ScenarioError
     reader : str
         The command that reads it.
+    kind : str
+        What it is, in two words at most.
     """
 
-    def __init__(self, error: ScenarioError, reader: str) -> None:
+    def __init__(self, error: ScenarioError, reader: str, kind: str = "parallel plan") -> None:
         super().__init__([error])
         self.reader = reader
+        self.kind = kind
 
     def __reduce__(self) -> tuple[type[OtherKindError], tuple[object, ...]]:
-        return type(self), (self.errors[0], self.reader)
+        return type(self), (self.errors[0], self.reader, self.kind)
 
 
 def kind_of(source: Source) -> FileKind:
@@ -84,6 +90,9 @@ def refuse_other(source: Source, wanted: FileKind) -> None:
     ------
     OtherKindError
     """
+    if _keys(source, (SWEEP,)):
+        said = 'has a "sweep", which "collsim sweep" runs'
+        raise OtherKindError(source.error(said, (SWEEP,), key=True), "collsim sweep", SWEEP)
     kind = kind_of(source)
     if kind == wanted:
         return

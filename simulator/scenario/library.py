@@ -1,15 +1,23 @@
-"""The scenarios that come with collsim, found by name wherever it is installed."""
+"""The scenarios that come with collsim, found by name wherever it is installed.
+
+Their names are completed in a shell, so nothing slow is loaded for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
-
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean
 
 PREFIX = "library:"
 PRESETS = "presets"
 """The folder of the library that holds topologies, not scenarios."""
+
+WORDS = "collsim.words.json"
+"""The file of the library with the words that a shell completes."""
+
+SCHEMA_MARK = "# yaml-language-server: $schema="
+"""How the line begins that tells editors which schema a file has."""
 
 
 def library_folder() -> Path:
@@ -26,6 +34,18 @@ def library_names() -> tuple[str, ...]:
     return tuple(sorted(file.with_suffix("").as_posix() for file in files if file.parts[0] != PRESETS))
 
 
+def heading(text: str) -> list[str]:
+    r"""Comments at the top of a file, but for the line that names its schema.
+
+    Examples
+    --------
+    >>> heading("# yaml-language-server: $schema=a.json\n# A ring.\n#\n# More.\nname: a # b\n")
+    ['A ring.', '', 'More.']
+    """
+    lines = takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return [line.removeprefix("#").removeprefix(" ") for line in lines if not line.startswith(SCHEMA_MARK)]
+
+
 def expand(paths: Sequence[Path]) -> list[Path]:
     """Files that a person means: files, folders, `library:NAME` and `library:THEME`.
 
@@ -37,6 +57,8 @@ def expand(paths: Sequence[Path]) -> list[Path]:
     ScenarioErrors
         If the library has no such scenario, or a folder holds none.
     """
+    from simulator.scenario.errors import ScenarioError, ScenarioErrors
+
     files: list[Path] = []
     for path in map(_resolve, paths):
         if not path.is_dir():
@@ -62,6 +84,8 @@ def _resolve(path: Path) -> Path:
     if name in themes:
         return library_folder() / name
     if name not in names:
+        from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean
+
         hint = did_you_mean(name, (*names, *themes)) or f"; its themes are {', '.join(themes)}"
         raise ScenarioErrors([ScenarioError(f'the library has no scenario "{name}"{hint}', text)])
     return library_folder() / f"{name}.yaml"

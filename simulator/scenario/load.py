@@ -151,14 +151,19 @@ def known_topology(source: Source) -> str | None:
 @cache
 def _validator(topology: str | None, asked: Asked) -> SchemaValidator:
     """Build the validator of a whole scenario on one kind of topology, by one algorithm."""
-    keys: dict[str, Parameter | CoreSchema] = {
-        **parameters_of(Scenario),
-        "name": Parameter(str, required=False),
-        "topology": topology_schema(topology),
-        "collective": block_schema(*collective_keys(asked)),
+    return SchemaValidator(block_schema(scenario_keys(topology, asked)))
+
+
+def scenario_keys(topology: str | None, asked: Asked) -> dict[str, Parameter | CoreSchema]:
+    """Keys of a scenario on one kind of topology, by one algorithm."""
+    known = parameters_of(Scenario)
+    del known["source"]
+    return {
+        **known,
+        "name": known["name"].taking(str, required=False),
+        "topology": known["topology"].taking(topology_schema(topology)),
+        "collective": known["collective"].taking(block_schema(*collective_keys(asked))),
     }
-    del keys["source"]
-    return SchemaValidator(block_schema(keys))
 
 
 def topology_schema(kind: str | None) -> CoreSchema:
@@ -170,10 +175,11 @@ def topology_schema(kind: str | None) -> CoreSchema:
     ) -> TopologyChoice:
         return TopologyChoice(kind, parameters, overrides, preset)
 
+    known = parameters_of(TopologyChoice)
     keys = {
-        "kind": Parameter(Annotated[str, Words(tuple(TOPOLOGIES))], required=True),
-        "preset": Parameter(str, required=False),
-        "overrides": Parameter(Sequence[Override], required=False),
+        "kind": known["kind"].taking(Annotated[str, Words(tuple(TOPOLOGIES))]),
+        "preset": known["preset"],
+        "overrides": known["overrides"],
     }
     if kind is not None:
         return block_schema(keys | parameters_of(TOPOLOGIES[kind]), choose)

@@ -138,10 +138,15 @@ def memory_sheet(found: Memory) -> Sheet:
 
 
 def memory_json(result: PlanResult) -> str:
-    """One object; bytes, a part of a byte counted as one."""
+    """One object, as `memory_object` makes it."""
+    return json.dumps(memory_object(result), indent=2) + "\n"
+
+
+def memory_object(result: PlanResult) -> dict[str, Any]:
+    """A plan's memory: bytes, a part of a byte counted as one."""
     found = result.memory
     overflow = found.overflow
-    text = {
+    return {
         "scenario": result.scenario.name,
         "model": found.model.name,
         "parameters": found.model.parameters(),
@@ -159,7 +164,6 @@ def memory_json(result: PlanResult) -> str:
         "peak": {"stage": found.peak.stage, "total": ceil(found.peak.total)},
         "stages": [_stage(stage) for stage in found.stages],
     }
-    return json.dumps(text, indent=2) + "\n"
 
 
 def _stage(stage: StageMemory) -> dict[str, Any]:

@@ -24,13 +24,13 @@ class TopologyChoice:
     Parameters
     ----------
     kind : str
-        Name of its builder.
+        Its shape, by the name of the builder.
     parameters : mapping
         The arguments of the builder, a preset's among them.
     overrides : sequence of Override
         Links that differ from what the builder makes of them, the later ones winning.
     preset : str, optional
-        The preset that it was read from.
+        A known machine, whose preset it is read from.
     """
 
     kind: str
@@ -64,10 +64,12 @@ class CollectiveChoice:
 
     Parameters
     ----------
-    kind, algorithm : str
-        Names in the registries of algorithms; with `own`, what it goes by in results.
+    kind : str
+        What is computed.
+    algorithm : str
+        How: an algorithm of the catalogue; with `own`, what that goes by in results.
     size : int
-        M in bytes, the full vector; 0 where `sizes` among the options tell it.
+        M, the full vector; 0 where `sizes` among the options tell it.
     options : mapping
         The options that were given, of the algorithm and of every algorithm, lists as tuples.
     own : Code or tuple of steps, optional
@@ -86,7 +88,15 @@ class CollectiveChoice:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far two times may be apart: relative, or absolute in s; exactly one is given."""
+    """How far two times may be apart: relative, or absolute; exactly one is given.
+
+    Parameters
+    ----------
+    rel : float, optional
+        As a share of the expected one.
+    abs : float, optional
+        As a time: s.
+    """
 
     rel: float | None = None
     abs: Time | None = None
@@ -99,7 +109,17 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTime:
-    """A time in s and how far from it is still right; exact where neither is given."""
+    """A time and how far from it is still right; exact where neither is given.
+
+    Parameters
+    ----------
+    value : float
+        The time: s.
+    rel : float, optional
+        How far from it, as a share of it.
+    abs : float, optional
+        How far from it, as a time: s.
+    """
 
     value: Time
     rel: float | None = None
@@ -111,7 +131,13 @@ class ExpectedTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Between which values a ratio must be; one of them at least is given."""
+    """Between which values a ratio must be; one of them at least is given.
+
+    Parameters
+    ----------
+    at_most, at_least : float, optional
+        The limit itself is within it.
+    """
 
     at_most: Ratio | None = None
     at_least: Ratio | None = None
@@ -177,16 +203,19 @@ class Scenario:
     source : Source
         Where each of these stands in the file; not compared.
     reduction : Reduction, optional
-        None reduces in no time.
+        A reducer at every rank; without it reducing takes no time.
     network : Network
+        How messages pass the network.
     engine : {'auto', 'simpy', 'compiled'}
+        What runs the plan, with the same result: compiled loops where they pay off, or SimPy.
     symmetry : {'auto', 'none'}
         Whether rank 0 may stand for all where a large scenario looks the same from every rank.
     verify : {'full', 'sampled', 'no'}, optional
-        Which chunks the schedule is proven for; None for all, or a sample where they are too many.
+        Which chunks the schedule is proven for; by default all, or a sample where they are too many.
     delay : mapping of int to float
         Seconds by which a rank starts late.
     expect : Expect
+        What the result must be, as `collsim check` holds it.
     """
 
     name: str

@@ -48,7 +48,7 @@ def parse_options(algorithm: str, settings: Mapping[str, str]) -> dict[str, Any]
     if algorithm not in ALGORITHMS:
         hint = did_you_mean(algorithm, ALGORITHMS)
         raise CollsimError(f'there is no algorithm "{printable(algorithm)}"{hint}', ("algorithm",))
-    options = {name: Parameter(annotation, required=False) for name, annotation in COMMON_OPTIONS.items()}
+    options = dict(COMMON_OPTIONS)
     options |= {name: replace(option, required=False) for name, option in options_of(algorithm).items()}
     for name in settings:
         if name not in options:

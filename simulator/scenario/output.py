@@ -7,14 +7,15 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simulator.scenario.errors import one_of
 from simulator.scenario.folder import keep
 from simulator.scenario.result import HEADER, as_json, timeline_rows
 from simulator.scenario.run import Result
-from topologies.clock import to_seconds
+from simulator.scenario.run_pictures import timeline_picture
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from topologies.topology import Topology
 
 
-MOST_MARKERS: Final = 6
-"""Collectives of which a picture marks when they have finished."""
+FORMS: Final = ("png", "svg", "pdf")
+"""Forms of a picture's file."""
+
+TRACE: Final = "trace.json.gz"
+"""Name of the file for Perfetto."""
 
 
 class OutputError(CollsimError):
@@ -33,9 +37,9 @@ class OutputError(CollsimError):
 
 
 def write_results(
-    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False
+    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False, report: bool = False
 ) -> list[Path]:
-    """Write each result's files: result.json, timeline.csv, timeline.png and .svg, and its scenario.
+    """Write each result's files: result.json, timeline.csv, .png and .svg, trace.json.gz, and its scenario.
 
     One result goes into the folder itself, several into a folder each, named after the scenario.
 
@@ -46,6 +50,8 @@ def write_results(
         New or empty, unless `force`.
     force : bool
         Overwrite what is there.
+    report : bool
+        Write report.html of all of them, too, into the folder itself.
 
     Raises
     ------
@@ -63,6 +69,11 @@ def write_results(
             home.mkdir(exist_ok=True)
             _fill_folder(result, home)
             keep(result.scenario, home, folder / home.relative_to(target))
+        if report:
+            from simulator.scenario.report import report_page
+
+            page = report_page([(result, ()) for result in results])
+            (target / "report.html").write_text(page, encoding="utf-8")
 
     return write_folder(folder, fill, force=force)
 
@@ -104,6 +115,18 @@ def check_file(path: Path) -> None:
         raise OutputError(f"{path} is a device or a pipe; a file should go there")
 
 
+def check_new(path: Path, *, force: bool) -> None:
+    """Refuse to put a file in the place of another, or of what is none.
+
+    Raises
+    ------
+    OutputError
+    """
+    check_file(path)
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists; --force overwrites it")
+
+
 def check_folder(folder: Path, *, force: bool) -> None:
     """Refuse a folder that holds something, or a path that is no folder.
 
@@ -138,6 +161,29 @@ def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
         header, rows = TOGETHER_HEADER, together_rows(result)
     save_rows(header, rows, folder / "timeline.csv")
     save_figures({"timeline": timeline_picture(result)}, folder)
+    if not list(left_out(result)):
+        _save_trace(result, folder / TRACE)
+
+
+def left_out(result: Result | TogetherResult) -> Iterator[str]:
+    """What of a result is not written, and why."""
+    from simulator.engine.formats.timeline_trace import MOST_HOPS
+
+    hops = result.timeline.plan.hops
+    if hops > MOST_HOPS:
+        yield f"{TRACE} is left out: past {MOST_HOPS:,} hops no browser shows it, and these are {hops:,}"
+
+
+def _save_trace(result: Result | TogetherResult, path: Path) -> None:
+    from simulator.engine.formats.timeline_trace import timeline_trace, together_trace
+    from simulator.engine.formats.trace_events import write_trace
+
+    timeline, topology, why = result.timeline, result.topology, result.critical_path
+    if isinstance(result, Result):
+        trace = timeline_trace(timeline, result.schedule, topology, why)
+    else:
+        trace = together_trace(timeline, result.together, topology, result.names, why)
+    write_trace(trace, path)
 
 
 def save_rows(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
@@ -155,48 +201,6 @@ def save_figures(figures: Mapping[str, Figure], folder: Path) -> None:
     for name, figure in figures.items():
         for form in ("png", "svg"):
             save(figure, folder / f"{name}.{form}")
-
-
-def timeline_picture(result: Result | TogetherResult) -> Figure:
-    """The timeline of a result with its critical path."""
-    return _timeline_figure(result) if isinstance(result, Result) else _together_figure(result)
-
-
-def _timeline_figure(result: Result) -> Figure:
-    from plots.timeline import Marker, timeline_figure
-
-    bounds = {
-        "closed form": result.analytic,
-        "latency bound": result.bounds.latency,
-        "bandwidth bound": result.bounds.bandwidth,
-        "reduction bound": result.bounds.reduction,
-    }
-    markers = [Marker(label, seconds) for label, seconds in bounds.items() if seconds]
-    title = result.scenario.name + ("" if result.symmetry is None else ": rank 0, which stands for all")
-    return timeline_figure(
-        result.timeline,
-        result.schedule,
-        result.topology,
-        title=title,
-        markers=markers,
-        path=result.critical_path,
-    )
-
-
-def _together_figure(result: TogetherResult) -> Figure:
-    from plots.timeline import Marker, together_figure
-
-    ends = [Marker(member.name, to_seconds(member.finish)) for member in result.members]
-    return together_figure(
-        result.timeline,
-        result.together,
-        result.topology,
-        title=result.scenario.name,
-        names=result.names,
-        # more would hide what they mark
-        markers=ends if len(ends) <= MOST_MARKERS else (),
-        path=result.critical_path,
-    )
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None], *, force: bool = False) -> list[Path]:
@@ -253,25 +257,44 @@ def _remove_empty(made: Sequence[Path]) -> None:
 
 
 def write_topology_picture(topology: Topology, path: Path, *, force: bool = False) -> None:
-    """Draw a topology into a PNG or SVG file.
+    """Draw a topology into a PNG, SVG or PDF file.
 
     Raises
     ------
     OutputError
         If the file exists and `force` is not given, or it cannot be written.
     """
-    from plots.style import save
     from plots.topology import topology_figure
 
     check_picture(path, force=force)
+    write_picture(topology_figure(topology), path, force=force)
+
+
+def write_picture(drawn: Figure | Sequence[Figure], path: Path, *, force: bool = False) -> None:
+    """Write a figure into a PNG, SVG or PDF file, or several as an animated GIF.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and `force` is not given, or it cannot be written.
+    """
+    animated = isinstance(drawn, Sequence)
+    check_picture(path, force=force, animated=animated)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        save(topology_figure(topology), path)
+        if isinstance(drawn, Sequence):
+            from plots.animation import save_animation
+
+            save_animation(drawn, path)
+        else:
+            from plots.style import save
+
+            save(drawn, path)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
-def check_picture(path: Path, *, force: bool) -> None:
+def check_picture(path: Path, *, force: bool, animated: bool = False) -> None:
     """Refuse a picture's path that is no picture's, or in use.
 
     Raises
@@ -279,8 +302,7 @@ def check_picture(path: Path, *, force: bool) -> None:
     OutputError
         With what is in the way.
     """
-    if path.suffix not in (".png", ".svg"):
-        raise OutputError(f"{path} must end in .png or .svg")
-    check_file(path)
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists; --force overwrites it")
+    suffixes = (".gif",) if animated else tuple(f".{form}" for form in FORMS)
+    if path.suffix not in suffixes:
+        raise OutputError(f"{path} must end in {one_of(suffixes)}")
+    check_new(path, force=force)

@@ -55,18 +55,25 @@ def with_parts(source: Source) -> tuple[Source, tuple[ScenarioError, ...]]:
         Unknown presets.
     """
     errors: list[ScenarioError] = []
+    source = in_full(source)
     for part in FOLDERS:
         source, unknown = _with_part(source, part)
         errors += unknown
     return source, tuple(errors)
 
 
+def in_full(source: Source) -> Source:
+    """A plan's tree in which presets that go by their bare names are blocks."""
+    for part in FOLDERS:
+        own = source.find((part,))
+        if isinstance(own, Scalar) and isinstance(own.value, str):
+            key = Scalar(own.line, own.column, "preset", "preset")
+            source = replaced(source, part, Block(own.line, own.column, {"preset": (key, own)}))
+    return source
+
+
 def _with_part(source: Source, part: Part) -> tuple[Source, list[ScenarioError]]:
     own = source.find((part,))
-    if isinstance(own, Scalar) and isinstance(own.value, str):
-        key = Scalar(own.line, own.column, "preset", "preset")
-        own = Block(own.line, own.column, {"preset": (key, own)})
-        source = replaced(source, part, own)
     if not isinstance(own, Block) or "preset" not in own.entries:
         return source, []
     named = own.entries["preset"][1]

@@ -42,7 +42,13 @@ def load_any(path: str | os.PathLike[str]) -> Scenario | TogetherScenario | Plan
 
 def loads_any(text: str, name: str = "scenario") -> Scenario | TogetherScenario | PlanScenario:
     """Read the text of a file of any kind."""
-    source, refused = parse(text, name)
+    return read_any(*parse(text, name))
+
+
+def read_any(
+    source: Source, refused: tuple[ScenarioError, ...]
+) -> Scenario | TogetherScenario | PlanScenario:
+    """Read a file of any kind from what was parsed, and what was refused of it; as `loads_any`."""
     kind = kind_of(source)
     if kind == "together":
         return read_together(source, refused)
@@ -143,22 +149,29 @@ def _known(source: Source, part: str) -> bool:
 @cache
 def _validator(topology: str | None, model: bool, hardware: bool) -> SchemaValidator:
     """Build the validator of a whole plan on one kind of topology, with known presets or not."""
-    anything = Parameter(Any, required=False)
-    keys: dict[str, Parameter | CoreSchema] = {
-        **parameters_of(PlanScenario),
-        "name": Parameter(str, required=False),
-        "model": block_schema(parameters_of(transformer), transformer) if model else anything,
-        "batch": block_schema(_batch_keys(), _batch),
-        "memory": Parameter(block_schema(parameters_of(memory_plan), memory_plan), required=False),
-        "topology": Parameter(topology_schema(topology), required=False),
+    return SchemaValidator(block_schema(plan_keys(topology, model=model, hardware=hardware)))
+
+
+def plan_keys(
+    topology: str | None, *, model: bool = True, hardware: bool = True
+) -> dict[str, Parameter | CoreSchema]:
+    """Keys of a plan on one kind of topology, its model and hardware spelled out or, False, unknown."""
+    known = parameters_of(PlanScenario)
+    del known["source"]
+    return {
+        **known,
+        "name": known["name"].taking(str, required=False),
+        "model": known["model"].taking(block_schema(parameters_of(transformer), transformer))
+        if model
+        else known["model"].taking(Any, required=False),
+        "batch": known["batch"].taking(block_schema(batch_keys(), _batch)),
+        "memory": known["memory"].taking(block_schema(parameters_of(memory_plan), memory_plan)),
+        "hardware": known["hardware"] if hardware else known["hardware"].taking(Any),
+        "topology": known["topology"].taking(topology_schema(topology)),
     }
-    del keys["source"]
-    if not hardware:
-        keys["hardware"] = anything
-    return SchemaValidator(block_schema(keys))
 
 
-def _batch_keys() -> dict[str, Parameter | CoreSchema]:
+def batch_keys() -> dict[str, Parameter | CoreSchema]:
     """Keys of the block `batch`: `global` is no name in Python."""
     known = parameters_of(Batch)
     return {"global": known.pop("total"), **known}

@@ -26,7 +26,17 @@ from topologies.quantities import Bytes, Ratio, Whole
 
 @dataclass(frozen=True, slots=True)
 class ExpectedBytes:
-    """A number of bytes and how far from it is still right; exact where neither is given."""
+    """A number of bytes and how far from it is still right; exact where neither is given.
+
+    Parameters
+    ----------
+    value : int
+        The bytes.
+    rel : float, optional
+        How far from it, as a share of it.
+    abs : int, optional
+        How far from it, in bytes.
+    """
 
     value: Bytes
     rel: float | None = None
@@ -38,7 +48,17 @@ class ExpectedBytes:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedNumber:
-    """A number and how far from it is still right; to 1e-9 relative where neither is given."""
+    """A number and how far from it is still right; to 1e-9 relative where neither is given.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    rel : float, optional
+        How far from it, as a share of it.
+    abs : float, optional
+        How far from it, as a number.
+    """
 
     value: float
     rel: float | None = None
@@ -116,8 +136,10 @@ class PlanScenario:
     name : str
         What people call it; the stem of the file's name where it says nothing.
     model : Model
+        The model, or its preset.
     parallel : Parallel
     batch : Batch
+        What a step works on: sequences, and in which portions.
     source : Source
         Where each of these stands in the file; not compared.
     memory : MemoryPlan
@@ -127,15 +149,16 @@ class PlanScenario:
     topology : TopologyChoice, optional
         Of as many ranks as the plan has.
     network : Network
-        Without a placement.
+        How messages pass the network; without a placement.
     reduction : Reduction, optional
-        None reduces in no time.
+        A reducer at every rank; without it reducing takes no time.
     efficiency : Efficiency
     work : WorkPlan
     overlap : Overlap
     serve : ServePlan, optional
     search : Space
     expect : ExpectPlan
+        What the plan must come to, as `collsim check` holds it.
     """
 
     name: str

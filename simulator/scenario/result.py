@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from algorithms.trace import ranges_text
 from simulator.engine.critical_path import parts_by_level
-from simulator.engine.plan import LINK, name_at_rank
+from simulator.engine.plan import resource_name
 from simulator.scenario.result_parts import (
     BUSIEST,
     bounds_object,
@@ -132,10 +132,3 @@ def transfer_columns(schedule: Schedule, row: int) -> tuple[Any, ...]:
         return ("",) * 5
     columns = (schedule.step, schedule.channel, schedule.src, schedule.dst)
     return (*(int(column[row]) for column in columns), ranges_text(schedule.chunks(row)))
-
-
-def resource_name(topology: Topology, kind: int, which: int) -> str:
-    """Name of a resource: a link's own, or what a rank does."""
-    if kind == LINK:
-        return topology.link_name(which)
-    return name_at_rank(kind, which)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from simulator.scenario.blame import placed, proving
 from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import analytic, bounds_on, cautions
+from simulator.scenario.kept import Kept
 from simulator.scenario.load import load
 from simulator.scenario.own import own_schedule
 from simulator.scenario.rated import Rated
@@ -133,6 +135,7 @@ def run(
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
+    kept: Kept | None = None,
 ) -> Result:
     """Build, prove, simulate and judge a scenario.
 
@@ -148,6 +151,8 @@ def run(
         Whether the code of a Python file that the scenario names may be run.
     memory_limit : int, optional
         Bytes that the run may take; default 80 % of what is free.
+    kept : Kept, optional
+        What runs before were made of: what is alike is used again, with the same result.
 
     Raises
     ------
@@ -158,20 +163,21 @@ def run(
     """
     if isinstance(scenario, str | Path):
         scenario = load(Path(scenario))
-    tell, memory = report or silent, Memory(memory_limit)
+    tell, memory, kept = report or silent, Memory(memory_limit), kept or Kept()
     tell("build", 0, 1)
     how = how_to_verify(scenario, verify)
     with placed(scenario.source, "collective"):
         symmetry = find_symmetry(scenario)
     if symmetry is not None:
         return _run_one_rank(scenario, symmetry, how, tell, memory)
-    topology = build_topology(scenario)
-    schedule = schedule_of(scenario, topology, topology.ranks, memory, allow_code=allow_code)
+    topology = kept.topology(scenario.topology, partial(build_topology, scenario))
+    make = partial(schedule_of, scenario, topology, topology.ranks, memory, allow_code=allow_code)
+    schedule = kept.schedule(scenario.collective, make)
     if scenario.reduction is not None:
         with placed(scenario.source):
             scenario.reduction.rates(topology.ranks)
     tell("prove", 0, 1)
-    verified = prove_of(scenario, schedule, how)
+    verified = kept.proof(how, partial(prove_of, scenario, schedule, how))
     tell("plan", 0, 1)
     with placed(scenario.source):
         place, plan = placed_plan(scenario, schedule, topology, memory)

@@ -14,6 +14,7 @@ from simulator.scenario.run import Report, Result, run
 
 # what only several collectives need is loaded where there are several
 if TYPE_CHECKING:
+    from simulator.scenario.kept import Kept
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
 
@@ -41,12 +42,20 @@ def run_any(
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
+    kept: Kept | None = None,
 ) -> Result | TogetherResult:
     """Run a scenario of one collective, or of several; as `run` and `run_together`."""
     if isinstance(scenario, str | Path):
         scenario = load_scenario(scenario)
     if isinstance(scenario, Scenario):
-        return run(scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit)
+        return run(
+            scenario,
+            verify=verify,
+            report=report,
+            allow_code=allow_code,
+            memory_limit=memory_limit,
+            kept=kept,
+        )
     from simulator.scenario.together_run import run_together
 
     return run_together(

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import algorithms
-import simulator
-import topologies
 from simulator.llm.search.rating import Rating
+from simulator.scenario.digest import digest, version
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
@@ -43,7 +39,7 @@ def search_state(path: Path, scenario: PlanScenario) -> Iterator[Memo]:
     try:
         with closing(sqlite3.connect(path, timeout=60, isolation_level=None)) as connection:
             connection.execute(TABLE)
-            yield _State(connection, _digest([_version(), _shared(scenario)]))
+            yield _State(connection, digest([version(), _shared(scenario)]))
     except sqlite3.Error as error:
         raise CollsimError(f"{path}: cannot keep what a search finds: {error}") from None
 
@@ -75,7 +71,7 @@ class _State:
             self.connection.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?, ?)", row)
 
     def _key(self, degrees: Degrees) -> str:
-        return _digest([self.about, degrees])
+        return digest([self.about, degrees])
 
 
 def _shared(scenario: PlanScenario) -> list[Any]:
@@ -96,34 +92,3 @@ def _shared(scenario: PlanScenario) -> list[Any]:
         scenario.work,
         scenario.overlap,
     ]
-
-
-def _version() -> str:
-    """Stands for the code that simulates."""
-    code = hashlib.sha256()
-    rooms = [Path(path) for package in (topologies, algorithms, simulator) for path in package.__path__]
-    for room in rooms:
-        for file in sorted(room.rglob("*.py")):
-            if file.relative_to(room).parts[0] not in ("commands", "scenario"):
-                code.update(file.read_bytes())
-    return code.hexdigest()
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()
-
-
-def _plain(value: object) -> Any:
-    """A value as JSON has it, the same for equal ones."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return [
-            type(value).__name__,
-            {each.name: _plain(getattr(value, each.name)) for each in fields(value)},
-        ]
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, Sequence):
-        return [_plain(each) for each in value]
-    return repr(value)

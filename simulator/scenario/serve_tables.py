@@ -80,9 +80,14 @@ def _most(served: Served) -> str:
 
 
 def serve_json(result: ServeResult) -> str:
-    """One object; times in s, sizes in bytes, shares from 0 to 1."""
+    """One object, as `serve_object` makes it."""
+    return json.dumps(serve_object(result), indent=2) + "\n"
+
+
+def serve_object(result: ServeResult) -> dict[str, Any]:
+    """What is served: times in s, sizes in bytes, shares from 0 to 1."""
     plan = result.plan
-    written: dict[str, Any] = {
+    return {
         "scenario": result.scenario.name,
         "model": result.scenario.model.name,
         "ranks": result.scenario.parallel.ranks,
@@ -94,7 +99,6 @@ def serve_json(result: ServeResult) -> str:
         "plans": [_plan(served) for served in result.served],
         "refused": [{"tp": tp, "reason": reason} for tp, reason in result.refused.items()],
     }
-    return json.dumps(written, indent=2) + "\n"
 
 
 def _plan(served: Served) -> dict[str, Any]:

@@ -25,7 +25,17 @@ def step_json(
     cases: Sequence[Case] = (),
     tokens: int | None = None,
 ) -> str:
-    """One object; times in s, sizes in bytes, shares from 0 to 1.
+    """One object, as `step_object` makes it."""
+    return json.dumps(step_object(result, rungs, cases, tokens), indent=2, allow_nan=False) + "\n"
+
+
+def step_object(
+    result: StepResult,
+    rungs: Sequence[Rung] = (),
+    cases: Sequence[Case] = (),
+    tokens: int | None = None,
+) -> dict[str, Any]:
+    """A step's fields: times in s, sizes in bytes, shares from 0 to 1.
 
     Parameters
     ----------
@@ -39,7 +49,7 @@ def step_json(
     """
     report = result.report
     now, ideal = report.now, report.ideal
-    written: dict[str, Any] = {
+    return {
         "scenario": result.scenario.name,
         "model": report.memory.model.name,
         "ranks": now.flops.ranks,
@@ -70,7 +80,6 @@ def step_json(
         "ladder": [_rung(rung) for rung in rungs] or None,
         "what_if": [_case(case) for case in cases] or None,
     }
-    return json.dumps(written, indent=2, allow_nan=False) + "\n"
 
 
 def _stage(stage: StageTime) -> dict[str, Any]:

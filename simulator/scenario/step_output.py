@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simulator.engine.formats.trace_events import write_trace
 from simulator.scenario.folder import keep
-from simulator.scenario.output import save_figures, save_rows, write_folder
+from simulator.scenario.output import TRACE, save_figures, save_rows, write_folder
 from simulator.scenario.step_trace import step_trace, streams_in_order
 from topologies.clock import exact_seconds
 
@@ -22,7 +23,7 @@ HEADER: Final = (
 
 
 def write_step(result: StepResult, report: str, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write step.json, step.csv, trace.json, step.png and .svg, and the plan.
+    """Write step.json, step.csv, trace.json.gz, step.png and .svg, and the plan.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def write_step(result: StepResult, report: str, folder: Path, *, force: bool = F
         from plots.steps import step_figure
 
         (home / "step.json").write_text(report, encoding="utf-8")
-        (home / "trace.json").write_text(step_trace(result.report.step), encoding="utf-8")
+        write_trace(step_trace(result.report.step), home / TRACE)
         save_rows(HEADER, step_rows(result), home / "step.csv")
         save_figures({"step": step_figure(step_bars(result), title=result.scenario.name)}, home)
         keep(result.scenario, home, folder)

@@ -1,24 +1,22 @@
-"""A simulated step as a trace: what Perfetto and Chrome's tracing show, a track for each stream.
-
-The format is the JSON array of complete events of "Trace Event Format" (Google, 2016): times in us.
-"""
+"""A simulated step as a trace: a group a stage, a track a stream, a slice a task."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from simulator.engine.formats.trace_events import NONE, Slices, Trace, Track, as_text
 from simulator.llm.step.graph import COMPUTE
 
 if TYPE_CHECKING:
-    from simulator.llm.step.graph import Stream, Task
+    from numpy.typing import NDArray
+
+    from simulator.llm.step.graph import Graph, Stream, Task
     from simulator.llm.step.simulate import Step
 
 STREAMS: Final = (COMPUTE, "tp", "cp", "ep", "send forward", "send backward", "gather", "reduce")
 """Order of a stage's lanes."""
-
-_IN_US: Final = 10**9
 
 
 def streams_in_order(step: Step) -> list[Stream]:
@@ -26,36 +24,37 @@ def streams_in_order(step: Step) -> list[Stream]:
     return sorted(step.graph.streams, key=lambda stream: (stream.stage, STREAMS.index(stream.name)))
 
 
-def step_trace(step: Step) -> str:
-    """One object with `traceEvents`: a process a stage, a thread a stream, an event a task."""
+def step_trace(step: Step) -> Trace:
+    """Trace of a step; a flow leads to each task from what it waited for last on another stream."""
     streams = streams_in_order(step)
-    thread = {stream: number for number, stream in enumerate(streams)}
-    events = [*_names(thread), *_events(step, thread)]
-    return '{"traceEvents": [\n' + ",\n".join(map(json.dumps, events)) + '\n], "displayTimeUnit": "ns"}\n'
+    number = {stream: number for number, stream in enumerate(streams)}
+    tasks = step.graph.tasks
+
+    def about(task: int) -> tuple[str, str]:
+        return as_text(tasks[task].name), as_text(_about(tasks[task]))
+
+    return Trace(
+        [f"stage {stage}" for stage in range(1 + max(stream.stage for stream in streams))],
+        [Track(stream.stage, stream.name) for stream in streams],
+        Slices(
+            np.array([number[task.stream] for task in tasks], dtype=np.int64),
+            step.begin,
+            step.end,
+            np.arange(len(tasks)),
+            _sources(step.graph, step.end),
+            about,
+        ),
+    )
 
 
-def _names(thread: Mapping[Stream, int]) -> Iterator[dict[str, Any]]:
-    for stage in dict.fromkeys(stream.stage for stream in thread):
-        named = {"name": f"stage {stage}"}
-        yield {"name": "process_name", "ph": "M", "pid": stage, "args": named}
-    for stream, number in thread.items():
-        where = {"pid": stream.stage, "tid": number}
-        yield {"name": "thread_name", "ph": "M", **where, "args": {"name": stream.name}}
-        yield {"name": "thread_sort_index", "ph": "M", **where, "args": {"sort_index": number}}
-
-
-def _events(step: Step, thread: Mapping[Stream, int]) -> Iterator[dict[str, Any]]:
-    for task, begin, end in zip(step.graph.tasks, step.begin.tolist(), step.end.tolist(), strict=True):
-        yield {
-            "name": task.name,
-            "cat": task.stream.name,
-            "ph": "X",
-            "ts": begin / _IN_US,
-            "dur": (end - begin) / _IN_US,
-            "pid": task.stream.stage,
-            "tid": thread[task.stream],
-            "args": _about(task),
-        }
+def _sources(graph: Graph, end: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Task of another stream that each task waited for last, or NONE where its own stream was later."""
+    source = np.full(len(graph), NONE, dtype=np.int64)
+    for number, (task, after) in enumerate(zip(graph.tasks, graph.after, strict=True)):
+        last = max(after, key=end.__getitem__, default=NONE)
+        if last != NONE and graph.tasks[last].stream != task.stream:
+            source[number] = last
+    return source
 
 
 def _about(task: Task) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from algorithms.registry import ALGORITHMS, representative, totals
 from algorithms.symmetric_costs import symmetric_bounds, symmetric_platforms
 from algorithms.symmetry import prove_by_symmetry
+from simulator.engine.analysis import LinkUse
 from simulator.engine.network import Network
 from simulator.engine.plan import LINK
 from simulator.scenario.blame import proving
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
     from algorithms.bounds import Bounds
     from algorithms.representative import Representative
-    from simulator.engine.analysis import LinkUse
     from simulator.engine.plan import Plan
     from simulator.scenario.models import Scenario
     from topologies.orbits import SymmetricTopology
+    from topologies.topology import Topology
 
 WORTH_IT: Final = 1 << 20
 """Transfers of all ranks from which on one stands for all; fewer are soon run as they are."""
@@ -109,6 +110,25 @@ class Symmetry:
                 yield from ((*self.seen.link_ends(group, orbit, rank), orbit) for rank, orbit in places)
 
         return list(islice(links(), number))
+
+    def everywhere(self, use: LinkUse, whole: Topology) -> LinkUse:
+        """Use of every link of the whole topology: each does what the link of its orbit does.
+
+        Parameters
+        ----------
+        use : LinkUse
+            Of the links around rank 0.
+        whole : Topology
+            What this stands for.
+        """
+        src, dst = whole.links.src.astype(np.int64), whole.links.dst.astype(np.int64)
+        if self.seen.through_switch:
+            orbit = (src >= self.one.ranks).astype(np.int64)
+        else:
+            of_end = np.zeros(self.one.ranks, dtype=np.int64)
+            of_end[self.seen.shape.ends] = np.arange(self.seen.orbits)
+            orbit = of_end[self.one.group.subtract(dst, src)]
+        return LinkUse(use.bytes[orbit], use.busy[orbit])
 
     def _preferred(self, orbits: NDArray[np.int64], rank: int) -> list[int]:
         """Orbits in the order in which the links of a rank stand: in a mesh it is that of rotations."""

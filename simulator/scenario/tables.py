@@ -158,22 +158,24 @@ def flow_table(dims: Sequence[int], kind: str, size: int | None = None) -> Table
 def topology_table(topology: Topology, measures: Measures) -> Table:
     """Measures of a topology."""
     table = new_table("name", "value", title=f"{topology.kind}, dims {' x '.join(map(str, topology.dims))}")
+    for row in measure_rows(measures):
+        table.add_row(*row)
+    return table
+
+
+def measure_rows(measures: Measures) -> tuple[tuple[str, str], ...]:
+    """What is measured of a topology, and its value."""
     exact = "" if measures.bisection_exact else " (of the natural halves)"
-    rows = (
+    bandwidth = format_bandwidth(measures.bisection_bandwidth)
+    return (
         ("ranks", str(measures.ranks)),
         ("switches", str(measures.switches)),
         ("links", f"{measures.links} directed"),
         ("links out of a rank", _span(measures.degree)),
         ("links into a rank", _span(measures.in_degree)),
         ("diameter", f"{measures.diameter} hops, {format_time(measures.alpha_diameter)}"),
-        (
-            "bisection",
-            f"{measures.bisection_links} links, {format_bandwidth(measures.bisection_bandwidth)}{exact}",
-        ),
+        ("bisection", f"{measures.bisection_links} links, {bandwidth}{exact}"),
     )
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def _span(pair: tuple[int, int]) -> str:

@@ -91,7 +91,8 @@ def meeting(before: Terms | None, after: Terms | None) -> float | None:
     return later / steeper if later * steeper > 0 else None
 
 
-def _closed_form(timed: Timed, size: int, *, reduced: bool = True) -> float | None:
+def closed_form_at(timed: Timed, size: int, *, reduced: bool = True) -> float | None:
+    """Seconds of the closed form of what was timed at a size, or without its reductions; None where none."""
     scenario = _resized(timed.scenario, size)
     if not reduced:
         scenario = replace(scenario, reduction=None)
@@ -103,8 +104,8 @@ def _closed_form(timed: Timed, size: int, *, reduced: bool = True) -> float | No
 def _priced(timed: Timed) -> tuple[float | None, float | None, float | None]:
     """Seconds of latency, bandwidth and reduction."""
     size = timed.scenario.collective.size
-    latency, wire = _closed_form(timed, 0), _closed_form(timed, size, reduced=False)
-    whole = _closed_form(timed, size)
+    latency, wire = closed_form_at(timed, 0), closed_form_at(timed, size, reduced=False)
+    whole = closed_form_at(timed, size)
     if latency is None or wire is None or whole is None:
         return None, None, None
     return latency, wire - latency, whole - wire
@@ -116,7 +117,7 @@ def _resized(scenario: Scenario, size: int) -> Scenario:
 
 def _slope(timed: Timed) -> float | None:
     """Seconds of each byte, where they are the same for every size."""
-    none, half, whole = (_closed_form(timed, size) for size in (0, _LARGE // 2, _LARGE))
+    none, half, whole = (closed_form_at(timed, size) for size in (0, _LARGE // 2, _LARGE))
     if none is None or half is None or whole is None:
         return None
     slope = (whole - none) / _LARGE

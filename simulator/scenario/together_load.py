@@ -99,14 +99,20 @@ def _unplaced(source: Source) -> Iterator[ScenarioError]:
 @cache
 def _validator(topology: str | None) -> SchemaValidator:
     """Build the validator of all but the single collectives."""
-    keys: dict[str, Parameter | CoreSchema] = {
-        **parameters_of(TogetherScenario),
-        "name": Parameter(str, required=False),
-        "topology": topology_schema(topology),
-        "collectives": Parameter(Sequence[Any], required=True),
+    return SchemaValidator(block_schema(together_keys(topology)))
+
+
+def together_keys(topology: str | None) -> dict[str, Parameter | CoreSchema]:
+    """Keys of a file of several collectives on one kind of topology."""
+    known = parameters_of(TogetherScenario)
+    del known["source"]
+    members = known.pop("members")
+    return {
+        **known,
+        "name": known["name"].taking(str, required=False),
+        "topology": known["topology"].taking(topology_schema(topology)),
+        "collectives": members.taking(Sequence[Any]),
     }
-    del keys["source"], keys["members"]
-    return SchemaValidator(block_schema(keys))
 
 
 def _entries(

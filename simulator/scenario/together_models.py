@@ -18,7 +18,15 @@ from topologies.wiring import MOST_RANKS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Ranks `first`, `first + every`, ... up to `last`."""
+    """Ranks `first`, `first + every`, ... up to `last`.
+
+    Parameters
+    ----------
+    first, last : int
+        Where they begin, and past which there are none.
+    every : int
+        How far it is from one to the next.
+    """
 
     first: Whole = 0
     last: Whole
@@ -164,19 +172,22 @@ class TogetherScenario:
         What people call it; the stem of the file's name where it says nothing.
     topology : TopologyChoice
     members : tuple of Member
-        In the order of the file.
+        The collectives, in the order of the file.
     source : Source
         Where each of these stands in the file; not compared.
     background : sequence of Background
     reduction : Reduction, optional
-        None reduces in no time.
+        A reducer at every rank; without it reducing takes no time.
     network : Network
-        Without a placement.
+        How messages pass the network; without a placement.
     engine : {'auto', 'simpy', 'compiled'}
+        What runs the plan, with the same result: compiled loops where they pay off, or SimPy.
     verify : {'full', 'sampled', 'no'}, optional
+        Which chunks the schedules are proven for; by default all, or a sample where they are too many.
     delay : mapping of int to float
         Seconds by which a rank of the topology begins late in every collective of which it is a part.
     expect : ExpectTogether
+        What all together must be, as `collsim check` holds it.
     """
 
     name: str

@@ -10,7 +10,6 @@ import numpy as np
 from simulator.scenario.result import HEADER, hop_rows, transfer_columns
 
 if TYPE_CHECKING:
-    from simulator.engine.jobs import Job
     from simulator.scenario.together_result import TogetherResult
 
 TOGETHER_HEADER: Final[tuple[str, ...]] = ("collective", *HEADER)
@@ -27,11 +26,6 @@ def together_rows(result: TogetherResult) -> Iterator[tuple[Any, ...]]:
         if transfer < 0:
             return names[which], operation, *transfer_columns(job.schedule, transfer)
         step, channel, src, dst, chunks = transfer_columns(job.schedule, transfer - row[which])
-        return names[which], operation, step, channel, _node(job, src), _node(job, dst), chunks
+        return names[which], operation, step, channel, job.node(src), job.node(dst), chunks
 
     return hop_rows(result.timeline, result.topology, about)
-
-
-def _node(job: Job, node: int) -> int:
-    """The topology's number of a rank of a job, or of a switch, which has that of the topology already."""
-    return int(job.place[node]) if node < len(job.place) else node

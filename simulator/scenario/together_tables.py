@@ -21,21 +21,22 @@ MOST_RANKS: Final = 8
 def together_tables(result: TogetherResult, width: int) -> Iterator[Table]:
     """A row a collective, with as many figures as `width` columns hold; then the background, if any."""
     title = f"{result.scenario.name}: {format_time(result.time)}, proof {result.verified}"
-    rows = [_member(member) for member in result.members]
+    rows = [member_row(member) for member in result.members]
     headers = list(rows[0]) if width >= ROOMY else ["name", "start", "finish", "time", "slowdown"]
     table = new_table(*headers, title=title)
     for row in rows:
         table.add_row(*(row[header] for header in headers))
     yield table
     if result.background:
-        streams = [_background(stream) for stream in result.background]
+        streams = [background_row(stream) for stream in result.background]
         table = new_table(*streams[0], title="background")
         for row in streams:
             table.add_row(*row.values())
         yield table
 
 
-def _member(member: MemberResult) -> dict[str, str]:
+def member_row(member: MemberResult) -> dict[str, str]:
+    """A collective's figures."""
     schedule = member.schedule
     return {
         "name": member.name,
@@ -62,7 +63,8 @@ def _group(ranks: tuple[int, ...]) -> str:
     return " ".join(map(str, ranks)) if len(ranks) <= MOST_RANKS else f"{len(ranks)} ranks"
 
 
-def _background(stream: BackgroundResult) -> dict[str, str]:
+def background_row(stream: BackgroundResult) -> dict[str, str]:
+    """Figures of background messages."""
     what = stream.background
     return {
         "way": f"{what.src}->{what.dst}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from types import MappingProxyType
@@ -33,7 +34,7 @@ UNITS: Mapping[Kind, Mapping[str, Fraction]] = MappingProxyType(
         "bytes": _BYTES,
     }
 )
-_NAMES: Mapping[str, str] = MappingProxyType(
+NAMES: Mapping[str, str] = MappingProxyType(
     {"bandwidth": "a bandwidth", "compute": "a rate of computing", "time": "a time", "bytes": "a size"}
 )
 EXAMPLES: Mapping[Kind, str] = MappingProxyType(
@@ -143,6 +144,21 @@ def size(text: str) -> int:
     return int(value)
 
 
+def kind_of(text: str) -> Kind | None:
+    """Say what a number and its unit measure; None where it is neither.
+
+    Examples
+    --------
+    >>> kind_of("1 GiB"), kind_of("400 Gbit/s"), kind_of("ring")
+    ('bytes', 'bandwidth', None)
+    """
+    for kind in UNITS:
+        with suppress(UnitError):
+            exact(text, kind)
+            return kind
+    return None
+
+
 def exact(text: str, kind: Kind) -> Fraction:
     """Read a number and its unit without rounding: bytes/s, s or bytes.
 
@@ -163,7 +179,7 @@ def exact(text: str, kind: Kind) -> Fraction:
     unit = trimmed[len(number) :].lstrip(" \t")
     if not number or not (unit.replace("/", "", 1).isalpha() or unit in ("", "/")):
         raise UnitError(
-            f'"{shown}" is not {_NAMES[kind]}; expected a number and a unit, e.g. "{EXAMPLES[kind]}"'
+            f'"{shown}" is not {NAMES[kind]}; expected a number and a unit, e.g. "{EXAMPLES[kind]}"'
         )
     if not unit:
         raise UnitError(needs_unit(number, kind))
@@ -207,6 +223,6 @@ def _wrong_unit(shown: str, number: str, unit: str, kind: Kind) -> str:
             near = f"{unit}/s" if kind == "bandwidth" else unit.removesuffix("/s")
             meant = f"{number} {near}" if near in UNITS[kind] else ""
             hint = f'; did you mean "{meant}"?' if meant else f'; expected e.g. "{EXAMPLES[kind]}"'
-            return f'"{shown}" is {_NAMES[other]}, not {_NAMES[kind]}{hint}'
-    hint = did_you_mean(unit, UNITS[kind]) or f'; expected {_NAMES[kind]}, e.g. "{EXAMPLES[kind]}"'
+            return f'"{shown}" is {NAMES[other]}, not {NAMES[kind]}{hint}'
+    hint = did_you_mean(unit, UNITS[kind]) or f'; expected {NAMES[kind]}, e.g. "{EXAMPLES[kind]}"'
     return f'unknown unit "{printable(unit)}" in "{shown}"{hint}'

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -277,8 +275,3 @@ def test_the_bounds_are_met_where_theory_says_so() -> None:
     fastest = lower_bounds(halving.collective, machine, model="cut_through")
     time = run_plan(lower(halving, machine, Network(model="cut_through"))).time / 10**15
     assert time == fastest.best == fastest.textbook_latency
-
-
-def test_the_examples_of_the_docs_are_right() -> None:
-    page = Path(__file__).parents[2] / "docs" / "bounds.md"
-    assert doctest.testfile(str(page), module_relative=False).failed == 0

@@ -155,8 +155,20 @@ def test_crossbar_under_store_and_forward_warns(tmp_path: Path, capsys: pytest.C
 def test_out_writes_the_files(ring: Path, tmp_path: Path) -> None:
     assert collsim("run", ring, "--out", tmp_path / "new" / "out") == 0
     names = sorted(path.name for path in (tmp_path / "new" / "out").iterdir())
-    assert names == ["result.json", "scenario.yaml", "timeline.csv", "timeline.png", "timeline.svg"]
+    written = ["result.json", "scenario.yaml", "timeline.csv", "timeline.png", "timeline.svg"]
+    assert names == [*written, "trace.json.gz"]
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["out"]
+
+
+def test_a_trace_that_nothing_would_show_is_left_out(
+    ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # a timeline of 112 hops
+    for most, said in ((112, ""), (111, "past 111 hops no browser shows it, and these are 112")):
+        monkeypatch.setattr("simulator.engine.formats.timeline_trace.MOST_HOPS", most)
+        assert collsim("run", ring, "--out", tmp_path / str(most)) == 0
+        assert (tmp_path / str(most) / "trace.json.gz").exists() == (not said)
+        assert said in capsys.readouterr().err
 
 
 def test_timeline_rows_are_exact(ring: Path, tmp_path: Path) -> None:
@@ -466,7 +478,7 @@ def test_topology_measures_and_draws(ring: Path, tmp_path: Path, capsys: pytest.
     assert "4 hops, 4 us" in capsys.readouterr().out
     assert collsim("topology", ring, "--out", picture) == 2
     assert "--force overwrites" in capsys.readouterr().err
-    assert collsim("topology", ring, "--out", tmp_path / "ring.pdf") == 2
+    assert collsim("topology", ring, "--out", tmp_path / "ring.bmp") == 2
     capsys.readouterr()
     assert collsim("topology", ring, "--json") == 0
     measures = json.loads(capsys.readouterr().out)

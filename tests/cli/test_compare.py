@@ -98,7 +98,7 @@ def test_wrong_input_is_told_in_a_line(
         ((cube, "--sizes", "1 GiB..1 KiB"), "--sizes: a range goes from"),
         ((cube, "--sizes", ""), '--sizes: "" is not a size'),
         ((cube, "--sizes", "many"), '--sizes: "many" is not a size'),
-        ((cube, "--points", "1"), "--sizes: a range holds 2 to 200 sizes"),
+        ((cube, "--points", "1"), "--sizes: a range holds 2 to 200 values"),
         ((cube, "--json", "--csv"), "name one"),
         ((several,), "holds several collectives"),
         (("library:first-walk",), "holds several scenarios; name one"),
@@ -167,11 +167,3 @@ def test_expected_winners_are_held_against_those_found(
     for wrong in ("ring", "1MiB=rign", "1MiB"):
         assert collsim("compare", cube, *TWO, "--expect", wrong) == 2
         capsys.readouterr()
-
-
-def test_the_page_shows_what_is_printed(cube: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8")
-    assert CUBE in page
-    assert collsim("compare", cube, *TWO, "--sizes", "64KiB..1MiB") == 0
-    (crossover,) = (line for line in capsys.readouterr().out.splitlines() if " -> " in line)
-    assert f"```\n{crossover}\n```" in page

@@ -78,12 +78,3 @@ def test_what_cannot_be_compared_is_told_in_a_line(
         error = capsys.readouterr().err
         assert message in error
         assert error.count("\n") == 1
-
-
-def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8")
-    assert (
-        collsim("diff", "library:first-walk/ring-reduce-scatter-8", "library:first-walk/halving-ring-8") == 0
-    )
-    (sentence,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("B takes"))
-    assert f"```\n{sentence}\n```" in page

@@ -53,11 +53,3 @@ def test_one_file_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert collsim("explain", tmp_path) == 2
     assert "holds several scenarios; name one" in capsys.readouterr().err
     assert collsim("explain", tmp_path / "c.yaml") == 2
-
-
-def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
-    assert collsim("explain", "library:machines/sg2260-four-levels") == 0
-    sentence = capsys.readouterr().out.splitlines()[1]
-    # there it is broken into lines
-    assert f"``` {sentence} ```" in " ".join(page.split())

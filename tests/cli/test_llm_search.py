@@ -9,14 +9,12 @@ import sqlite3
 import subprocess
 import sys
 import time
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from simulator.llm.search import search as searching
 from simulator.llm.search.rating import Rating, rate
-from simulator.llm.search.space import Space
 from tests.cli.test_commands import collsim, write
 
 SMALL = """\
@@ -147,8 +145,3 @@ def test_a_state_that_is_none(small: Path, capsys: pytest.CaptureFixture[str]) -
     assert "small.yaml: cannot keep what a search finds: file is not a database" in capsys.readouterr().err
     assert collsim("llm", "search", small, "--workers", "1", "--state", small.parent / "no" / "where") == 2
     assert "cannot keep what a search finds: unable to open database file" in capsys.readouterr().err
-
-
-def test_the_page_names_every_key() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "search.md").read_text(encoding="utf-8")
-    assert all(f"| `{field.name}` |" in page for field in fields(Space))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_commands import collsim, write
+from tests.engine.formats.trace_reader import read_trace
 from tests.scenario.test_step import PLAN
 
 FIELDS = [
@@ -69,16 +70,12 @@ def test_json_and_files(plan: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert found["training"] == {"tokens": 1024, "days": pytest.approx(found["time"] / 86400)}
     assert [rung["overlap"] for rung in found["ladder"]] == ["no overlap", "+ pp", "+ dp", "no communication"]
     assert found["what_if"][0] == {**found["what_if"][0], "change": "as it is", "time": found["time"]}
-    names = ["scenario.yaml", "step.csv", "step.json", "step.png", "step.svg", "trace.json"]
+    names = ["scenario.yaml", "step.csv", "step.json", "step.png", "step.svg", "trace.json.gz"]
     assert sorted(path.name for path in out.iterdir()) == names
-    # a complete event a task, on the thread of its stream
-    events = json.loads((out / "trace.json").read_text("utf-8"))["traceEvents"]
-    whole = [event for event in events if event["ph"] == "X"]
-    assert max(event["ts"] + event["dur"] for event in whole) == pytest.approx(1e6 * found["time"])
-    assert {event["args"]["name"] for event in events if event["name"] == "process_name"} == {
-        "stage 0",
-        "stage 1",
-    }
+    # a slice a task, on the track of its stream
+    whole = read_trace(out / "trace.json.gz").slices
+    assert max(one.end for one in whole) == pytest.approx(1e15 * found["time"])
+    assert {one.group for one in whole} == {"stage 0", "stage 1"}
     assert (out / "step.json").read_text("utf-8") == text
     with (out / "step.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))

@@ -15,7 +15,8 @@ from plots.gantt import WAITING
 from plots.lanes import HIDDEN, Lanes, by_rank, by_resource
 from plots.path import AWAITED, CROSSED, HELD, KEPT, Stretches, stretches
 from plots.style import save
-from plots.timeline import View, timeline_figure, together_figure
+from plots.timeline import timeline_figure, together_figure
+from plots.views import View
 from simulator.engine.critical_path import CriticalPath, critical_path
 from simulator.engine.engines import run_plan
 from simulator.engine.jobs import Job

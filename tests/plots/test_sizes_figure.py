@@ -9,7 +9,8 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from plots.sizes import NAMED, Curve, Floor, Leader, sizes_figure
+from plots.lines import NAMED, Curve, Floor
+from plots.sizes import Leader, sizes_figure
 from plots.style import save
 
 SIZES = [2**power for power in range(10, 31, 5)]
@@ -33,7 +34,7 @@ def test_a_line_for_each_over_a_shaded_floor() -> None:
     axes = figure.axes[0]
     named = {str(line.get_label()): line for line in axes.lines}
     assert list(named["few steps"].get_xdata()) == SIZES
-    assert list(named["few bytes"].get_ydata()) == SMALL.seconds
+    assert list(named["few bytes"].get_ydata()) == SMALL.values
     (shaded,) = axes.collections
     top = {x: y for x, y in shaded.get_paths()[0].vertices.tolist() if y > 1e-7}
     assert [top[size] for size in SIZES] == pytest.approx([known.best for known in FLOOR])
@@ -96,3 +97,15 @@ def test_the_same_bytes_on_every_run(tmp_path: Path) -> None:
         for file in files:
             save(sizes_figure(SIZES, [FEW, SMALL], FLOOR, LEADERS, title="$x$"), file)
         assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_what_is_worked_out_has_no_dots_and_does_not_stretch_the_axes() -> None:
+    far = Curve("bandwidth bound", [1e-15 * size for size in SIZES], formula=True)
+    figure = sizes_figure(SIZES, [FEW, far], FLOOR, ())
+    axes = figure.axes[0]
+    assert axes.get_ylim() == sizes_figure(SIZES, [FEW], FLOOR, ()).axes[0].get_ylim()
+    simulated, bound = axes.lines
+    assert (simulated.get_marker(), bound.get_marker()) == (".", "")
+    # nobody leads, so that nothing stands along the foot
+    assert len(figure.axes) == 1
+    assert {"few steps", "bandwidth bound"} <= set(texts(figure))

@@ -8,11 +8,11 @@ from algorithms.errors import ScheduleError
 from algorithms.registry import ALGORITHMS, build, rounds
 from simulator.scenario.compare import Comparison, compare
 from simulator.scenario.compare_output import comparison_csv, comparison_json
-from simulator.scenario.compare_runs import evenly_resized
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.load import loads
+from simulator.scenario.ranges import parse_sizes
+from simulator.scenario.resize import evenly_resized
 from simulator.scenario.run import run
-from simulator.scenario.size_range import parse_sizes
 from topologies.errors import CollsimError
 
 CUBE = """\

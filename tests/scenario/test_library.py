@@ -14,6 +14,8 @@ from simulator.scenario.load import load, loads
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.run import run
 from simulator.scenario.run_any import run_any
+from simulator.scenario.sweep.read import read_sweep
+from simulator.scenario.sweep.run import sweep
 
 THEMES = {
     "first-walk",
@@ -23,9 +25,13 @@ THEMES = {
     "routing",
     "seed1",
     "stragglers",
+    "sweeps",
     "together",
     "topologies",
 }
+
+SWEEPS = [name for name in library_names() if name.startswith("sweeps/")]
+SCENARIOS = [name for name in library_names() if name not in SWEEPS]
 
 
 def file(name: str) -> Path:
@@ -39,7 +45,7 @@ def test_themes() -> None:
     assert not any(name.startswith("presets") for name in names)
 
 
-@pytest.mark.parametrize("name", library_names())
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_scenario_says_what_it_shows_and_is_what_it_expects(name: str) -> None:
     text = file(name).read_text("utf-8")
     assert text.startswith("# ")
@@ -49,8 +55,28 @@ def test_scenario_says_what_it_shows_and_is_what_it_expects(name: str) -> None:
 
 
 def test_names_of_scenarios_are_their_own() -> None:
-    names = [load_any(file(name)).name for name in library_names()]
+    names = [load_any(file(name)).name for name in SCENARIOS]
+    names += [read_sweep(file(name)).name for name in SWEEPS]
     assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_sweeps_say_what_they_show_and_run(name: str) -> None:
+    assert file(name).read_text("utf-8").startswith("# ")
+    assert not sweep(file(name)).failed
+
+
+def test_what_sweeps_show() -> None:
+    """As their first lines say: which algorithm is ahead, how often flows meet, what fits."""
+    sizes = sweep(file("sweeps/sizes-8-chips")).columns
+    rows = list(zip(sizes["collective.size"], sizes["collective.algorithm"], sizes["time"], strict=True))
+    direct, two_shot = ({m: t for m, name, t in rows if name == one} for one in ("direct", "two_shot"))
+    # 4/3 alpha beta
+    assert all((two_shot[m] < direct[m]) == (m > 66_667) for m in direct)
+    seeds = sweep(file("sweeps/ecmp-seeds")).rows
+    assert [row.point.seed for row in seeds] == [*range(8), *range(8), None]
+    memory = sweep(file("sweeps/llama3-70b-memory")).columns
+    assert memory["model.sequence"][~memory["fits"]].tolist() == [32768, 65536]  # type: ignore[index, operator]
 
 
 def time(name: str) -> float:
@@ -83,7 +109,7 @@ def test_a_constraint_on_n_may_be_an_error() -> None:
     text = file("seed1/halving-needs-two-to-the-k-hybrid").read_text("utf-8")
     scenario = loads(text.replace("non_power_of_two: hybrid", "non_power_of_two: error"), "a.yaml")
     with pytest.raises(
-        ScenarioErrors, match=r"a\.yaml:5:\d+: recursive_halving needs N = 2\^k ranks, found N = 12"
+        ScenarioErrors, match=r"a\.yaml:6:\d+: recursive_halving needs N = 2\^k ranks, found N = 12"
     ):
         run(scenario)
 
@@ -99,7 +125,7 @@ def test_direct_links_only_refuses_what_the_ladder_cannot_do() -> None:
 def test_wrong_congestion_is_a_mismatch() -> None:
     text = file("topologies/halving-full-mesh-8").read_text("utf-8")
     (wrong,) = check(run(loads(text.replace("0.875", "0.876"), "a.yaml")))
-    assert (wrong.key, wrong.expected, wrong.found, wrong.line) == ("congestion_factor", "0.876", "0.875", 5)
+    assert (wrong.key, wrong.expected, wrong.found, wrong.line) == ("congestion_factor", "0.876", "0.875", 6)
 
 
 def test_paths_folders_names_and_themes_are_files(tmp_path: Path) -> None:
@@ -125,7 +151,7 @@ def test_paths_folders_names_and_themes_are_files(tmp_path: Path) -> None:
         (
             "library:",
             "its themes are catalogue, first-walk, llm, machines, network-models, routing, seed1, "
-            "stragglers, together, topologies",
+            "stragglers, sweeps, together, topologies",
         ),
         (str(library_folder() / "presets"), "holds presets"),
     ],

@@ -457,15 +457,3 @@ def test_neither_algorithm_nor_steps(tmp_path: Path, capsys: pytest.CaptureFixtu
     file = write(tmp_path / "none.yaml", TOPOLOGY + "collective: {kind: allgather, size: 1 B}\n")
     assert collsim("run", file) == 2
     assert 'missing key "algorithm", or "steps", in collective' in capsys.readouterr().err
-
-
-def test_the_examples_of_the_documentation_run(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "scenario.md").read_text("utf-8")
-    blocks = [block.partition("\n```")[0] for block in page.split("```yaml\n")[1:]]
-    code = page.partition("```python\n# my_ring.py\n")[2].partition("```")[0]
-    (tmp_path / "my_ring.py").write_text(code, "utf-8")
-    examples = [block for block in blocks if block.startswith("collective:")]
-    assert len(examples) == 3
-    for number, block in enumerate(examples):
-        file = write(tmp_path / f"{number}.yaml", TOPOLOGY + block + "\n")
-        assert run(load(file), allow_code=True).verified == "full"

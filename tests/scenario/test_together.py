@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from simulator.scenario.together_result import TogetherResult
 from simulator.scenario.together_run import run_together
 from simulator.scenario.update import update
 from tests.cli.test_commands import collsim
+from tests.engine.formats.trace_reader import read_trace
 
 RING = "topology: {kind: ring, ranks: 4, bandwidth: 1 GB/s, latency: 1 us}\n"
 GATHER = "{kind: allgather, algorithm: ring, size: 4 MB}"
@@ -430,10 +432,19 @@ def test_rows_and_picture_say_whose_they_are(tmp_path: Path) -> None:
         "timeline.csv",
         "timeline.png",
         "timeline.svg",
+        "trace.json.gz",
     ]
+    shown = read_trace(tmp_path / "out" / "trace.json.gz")
     with (tmp_path / "out" / "timeline.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["collective"] for row in rows] == ["allgather-0"] * 12 + ["pair"] * 4 + ["background 0"]
+    moves = [one for one in shown.slices if one.track != "critical path"]
+    # all but the starts, which take no time
+    assert Counter(one.args["collective"] for one in moves) == {
+        "allgather-0": 12,
+        "pair": 2,
+        "background 0": 1,
+    }
     # the topology's ranks, whatever they are in the group; starts have none
     assert [(row["src"], row["dst"], row["resource"]) for row in rows[12:16]] == [
         ("", "", "rank 2 starts"),

@@ -30,7 +30,7 @@ from simulator.seeds.seed1.levels import COSTS, DIMS, VECTOR, placed
 from simulator.seeds.seed1.takeaways import again
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "seed1.md"
+PAGE = ROOT / "docs" / "explanation" / "seed1.md"
 MAIN = ROOT / "simulator" / "seeds" / "seed1" / "__main__.py"
 US, MB, GB = Fraction(1, 10**6), 10**6, 10**9
 

@@ -17,7 +17,7 @@ from simulator.seeds.seed2.claims import PRIMITIVES, RELATED, ROWS, STORED, TRAF
 from simulator.seeds.seed2.document import document, sections
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "seed2.md"
+PAGE = ROOT / "docs" / "explanation" / "seed2.md"
 MAIN = ROOT / "simulator" / "seeds" / "seed2" / "__main__.py"
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 from simulator.llm.fit import sequence_of
 from simulator.llm.plan import Parallel
 from simulator.llm.search.front import Costs, dominates, front
-from simulator.llm.search.pool import processes
 from simulator.llm.search.rating import Rating, rate
 from simulator.llm.search.sift import Dropped, Kept, sift
 from simulator.llm.search.space import Degrees, Space, degrees_of
 from simulator.llm.step.flops import StepFlops, step_flops
 from simulator.llm.step.kernels import Work
 from simulator.llm.step.roofline import duration
+from simulator.pool import processes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -135,8 +135,9 @@ def search(
     Raises
     ------
     ModelError
-        If no plan of the space has as many ranks, the hardware does not say how fast it is, or a
-        process dies.
+        If no plan of the space has as many ranks, or the hardware does not say how fast it is.
+    CollsimError
+        If a process dies.
     """
     asked, topology = base.asked, base.fabric.topology
     duration(Work(), base.machine.hardware, base.machine.efficiency)

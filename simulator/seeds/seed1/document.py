@@ -1,4 +1,4 @@
-"""The whole page: docs/seed1.md."""
+"""The whole page: docs/explanation/seed1.md."""
 
 from __future__ import annotations
 

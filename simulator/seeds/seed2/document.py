@@ -1,4 +1,4 @@
-"""The whole page: docs/seed2.md."""
+"""The whole page: docs/explanation/seed2.md."""
 
 from __future__ import annotations
 

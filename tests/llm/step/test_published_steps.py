@@ -9,7 +9,7 @@ import pytest
 from simulator.scenario.plan_load import loads_plan
 from simulator.scenario.step_run import step_setting
 
-# One setting for all, as docs/published-steps.md has it, and how far off a row may be.
+# One setting for all, as docs/explanation/published-steps.md has it, and how far off a row may be.
 EFFICIENCY = {"matmul": 0.59, "attention": 0.59, "memory": 0.9}
 WITHIN = 0.05
 

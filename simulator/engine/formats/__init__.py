@@ -1,0 +1,1 @@
+"""Files of other programs that carry timelines, one module a format."""

@@ -1,0 +1,41 @@
+"""Pictures of a parallel plan: the memory of its stages, and a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulator.llm.memory import PARTS
+from simulator.scenario.memory_tables import degrees
+from simulator.scenario.step_output import step_bars
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from simulator.scenario.plan_run import PlanResult
+    from simulator.scenario.step_run import StepResult
+
+
+def memory_picture(result: PlanResult) -> Figure:
+    """What a rank of every stage holds, beside what it can."""
+    from plots.memory import memory_figure
+
+    found = result.memory
+    held = {part: np.array([float(stage.parts[part]) for stage in found.stages]) for part in PARTS}
+    names = ["every rank"] if len(found.stages) == 1 else [f"stage {stage.stage}" for stage in found.stages]
+    capacity, ranks = found.plan.capacity, found.parallel
+    return memory_figure(
+        names,
+        {part: sizes for part, sizes in held.items() if sizes.any()},
+        None if capacity is None else float(capacity),
+        title=result.scenario.name,
+        subtitle=f"{found.model.name}, {found.plan.phase}; {ranks.ranks:,} ranks: {degrees(ranks)}",
+    )
+
+
+def step_picture(result: StepResult) -> Figure:
+    """What every stage computes and sends."""
+    from plots.steps import step_figure
+
+    return step_figure(step_bars(result), title=result.scenario.name)
