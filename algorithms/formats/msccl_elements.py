@@ -90,7 +90,9 @@ class Elements(ContentHandler):
         """Take an element that stands where it must."""
         if _DEPTH.get(name, -1) != len(self._open):
             where = f"in <{self._open[-1]}>" if self._open else "at the beginning"
-            self.refuse(f"found <{name[:40]}> {where}; expected algo, gpu, tb and step, each in the one before")
+            self.refuse(
+                f"found <{name[:40]}> {where}; expected algo, gpu, tb and step, each in the one before"
+            )
         self._open.append(name)
         said = dict(attrs.items())
         if name == "step":

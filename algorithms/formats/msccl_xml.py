@@ -135,9 +135,9 @@ def _program(file: Elements, steps: Steps, buffers: Buffers) -> Program:
         line=line.astype(np.int32),
         channel=np.maximum(steps["chan"], 0).astype(np.int16),
         count=count.astype(np.int32),
-        reads=listed(*_joined(reads), rows),
-        writes=listed(*_joined(writes), rows),
-        after=listed(*_joined([_before(steps), _depended(steps), (receives, sender)]), rows),
+        reads=listed(rows, *reads),
+        writes=listed(rows, *writes),
+        after=listed(rows, _before(steps), _depended(steps), (receives, sender)),
         places=places,
     )
 
@@ -215,7 +215,3 @@ def _depended(steps: Steps) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
     refuse_where(absent, steps["line"][waiter], text)
     return waiter, begins[at] + number
-
-
-def _joined(pairs: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> list[NDArray[np.int64]]:
-    return [np.concatenate(column) for column in zip(*pairs, strict=True)]

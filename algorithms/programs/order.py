@@ -50,7 +50,7 @@ def order_of(program: Program) -> Order:
         If some wait for each other in a circle; names it.
     """
     count, after = len(program), program.after
-    before = listed(after.index, members(after), count)
+    before = listed(count, (after.index, members(after)))
     waits = np.diff(after.offsets)
     level = np.zeros(count, dtype=np.int32)
     queue = np.empty(count, dtype=np.int64)

@@ -7,11 +7,9 @@ writes the sum; a message that is sent lies on a wire, whose places belong to th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-
-from algorithms.schedule import Lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +18,22 @@ if TYPE_CHECKING:
 
 NOTHING = -1
 """Instead of a chunk: a place that holds none at first, or of which none is asked for at the end."""
+
+
+Pairs: TypeAlias = "tuple[NDArray[np.integer], NDArray[np.integer]]"
+"""(owner, member) of each entry of some lists."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Csr:
+    """Numbers of each owner: owner i has index[offsets[i]:offsets[i + 1]]; both int64."""
+
+    offsets: NDArray[np.int64]
+    index: NDArray[np.int64]
+
+    def of(self, owner: int) -> list[int]:
+        """Numbers of one owner."""
+        return list(map(int, self.index[self.offsets[owner] : self.offsets[owner + 1]]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,9 +94,9 @@ class Program:
         Lane between two ranks, for what is sent.
     count : ndarray of int32
         Places that each of its reads and writes goes over.
-    reads, writes : Lists
+    reads, writes : Csr
         First place of each.
-    after : Lists
+    after : Csr
         Instructions that must have finished before it begins, those of its own thread block and the
         senders of what it receives among them.
     places : Places
@@ -102,9 +116,9 @@ class Program:
     line: NDArray[np.int32]
     channel: NDArray[np.int16]
     count: NDArray[np.int32]
-    reads: Lists
-    writes: Lists
-    after: Lists
+    reads: Csr
+    writes: Csr
+    after: Csr
     places: Places
     bytes: NDArray[np.int64] | None = None
     work: NDArray[np.int64] | None = None
@@ -137,17 +151,18 @@ class Program:
         return instruction[far], owner[far].astype(np.int64)
 
 
-def members(lists: Lists) -> NDArray[np.int64]:
+def members(lists: Csr) -> NDArray[np.int64]:
     """The list that each entry of some lists is in.
 
-    >>> members(Lists(np.array([0, 2, 2, 3]), np.array([7, 8, 9]))).tolist()
+    >>> members(Csr(np.array([0, 2, 2, 3]), np.array([7, 8, 9]))).tolist()
     [0, 0, 2]
     """
     return np.repeat(np.arange(len(lists.offsets) - 1), np.diff(lists.offsets))
 
 
-def listed(owner: NDArray[np.integer], member: NDArray[np.integer], count: int) -> Lists:
+def listed(count: int, *pairs: Pairs) -> Csr:
     """Lists of `count` owners from pairs in any order; each keeps the order of its members."""
+    owner, member = (np.concatenate(column) for column in zip(*pairs, strict=True))
     order = np.argsort(owner, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=count))])
-    return Lists(offsets.astype(np.int64), member[order].astype(np.int64))
+    return Csr(offsets.astype(np.int64), member[order].astype(np.int64))

@@ -169,7 +169,7 @@ def _diagnose(program: Program, order: Order) -> ProgramError:
                 return twice or found
             results.append(found)
             twice = twice or _doubled(program, i, found)
-        for w in program.writes.index[program.writes.offsets[i] : program.writes.offsets[i + 1]].tolist():
+        for w in program.writes.of(i):
             for c, result in enumerate(results):
                 content[w + c] = result
     return twice or _wrong_end(program, content)
@@ -177,9 +177,8 @@ def _diagnose(program: Program, order: Order) -> ProgramError:
 
 def _sum(program: Program, i: int, c: int, content: dict[int, _Content]) -> _Content | ProgramError:
     """What an instruction adds up for its c-th place."""
-    starts = program.reads.index[program.reads.offsets[i] : program.reads.offsets[i + 1]]
     total: _Content | None = None
-    for place in (int(start) + c for start in starts):
+    for place in (start + c for start in program.reads.of(i)):
         part = content.get(place)
         if part is None:
             text = f"{program.at(i)} reads {program.places.named(place)}, which holds nothing"

@@ -71,7 +71,7 @@ def _accesses(program: Program, order: Order) -> _Accesses:
         kinds.append(np.full(len(places[-1]), writes))
     place, instruction, kind = (np.concatenate(column) for column in (places, instructions, kinds))
     by_place = np.lexsort((kind, position[instruction], place))
-    return _Accesses(place[by_place], instruction[by_place], kind[by_place])
+    return _Accesses(place[by_place].astype(np.int64), instruction[by_place], kind[by_place])
 
 
 def _neighbours(accesses: _Accesses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

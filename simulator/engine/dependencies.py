@@ -58,7 +58,7 @@ def waits(schedule: Schedule, sync: Sync, late: NDArray[np.int64]) -> Waits:
 
 
 def _program_waits(schedule: Schedule, precedence: Precedence, late: NDArray[np.int64]) -> Waits:
-    """Each transfer, at its source, waits for a group of its own; one with nothing before it, for its rank."""
+    """Each transfer waits, at its source, for its own group; where that is empty, for a late rank."""
     offsets, transfers = precedence.after.offsets, len(schedule)
     delay = np.full(schedule.nodes, -1, dtype=np.int64)
     delay[late] = transfers + np.arange(len(late))

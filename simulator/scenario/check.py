@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from algorithms.errors import ProofError
+from algorithms.programs.proof import prove_program
+from algorithms.programs.summary import summary
 from simulator.scenario.differences import Difference, differences
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.kinds import OtherKindError
@@ -15,6 +17,7 @@ from simulator.scenario.plan_check import plan_differences
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
+from simulator.scenario.schedule_file import is_schedule, proving_file, read_program
 from simulator.scenario.together_check import together_differences
 from simulator.scenario.together_result import TogetherResult
 
@@ -65,6 +68,8 @@ class Outcome:
     mismatches : tuple of Mismatch
     wrong, unproven : str
         What is wrong with the input, or why the proof failed.
+    proven : str
+        Of a schedule without a scenario: what was proven.
     other : OtherKindError or None
         Where it is wrong only for being of a kind that another command reads.
     """
@@ -74,6 +79,7 @@ class Outcome:
     mismatches: tuple[Mismatch, ...] = ()
     wrong: str = ""
     unproven: str = ""
+    proven: str = ""
     other: OtherKindError | None = None
 
     @property
@@ -89,8 +95,13 @@ class Outcome:
 
 
 def hold(file: Path, run: Callable[[Scenario | TogetherScenario], Result | TogetherResult]) -> Outcome:
-    """Load a scenario, run it, or work a plan out, and hold the result against what it expects."""
+    """Load a scenario, run it, or work a plan out, and hold the result against what it expects.
+
+    A schedule in a file of another tool is proven.
+    """
     try:
+        if is_schedule(file):
+            return _proven(file)
         scenario = load_any(file)
         result = work_out(scenario) if isinstance(scenario, PlanScenario) else run(scenario)
     except ScenarioErrors as error:
@@ -99,6 +110,14 @@ def hold(file: Path, run: Callable[[Scenario | TogetherScenario], Result | Toget
     except ProofError as error:
         return Outcome(str(file), unproven=error.message)
     return Outcome(str(file), result, check(result))
+
+
+def _proven(file: Path) -> Outcome:
+    """Prove a schedule in a file of another tool."""
+    program = read_program(file)
+    with proving_file(file):
+        prove_program(program)
+    return Outcome(str(file), proven=summary(program))
 
 
 def diff(file: str, mismatches: Sequence[Mismatch]) -> list[str]:

@@ -90,14 +90,15 @@ def _named(tree: Node, name: str) -> Node:
 
 
 def _code(source: Source) -> Iterator[tuple[At, str]]:
-    """Where a scenario names files of code, and their names."""
+    """Where a scenario names files of code or schedules, and their names."""
     several = source.find(("collectives",))
     entries = several.items if isinstance(several, Items) else ()
     for collective in (("collective",), *(("collectives", i) for i in range(len(entries)))):
-        at: At = (*collective, "algorithm", "file")
-        name = source.word(at)
-        if name is not None:
-            yield at, name
+        for key in ("file", "schedule"):
+            at: At = (*collective, "algorithm", key)
+            name = source.word(at)
+            if name is not None:
+                yield at, name
 
 
 def _text(text: str) -> Scalar:

@@ -59,6 +59,24 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduleFile:
+    """A schedule in a file of another tool.
+
+    Parameters
+    ----------
+    schedule : str
+        The file, from the scenario's folder on.
+    """
+
+    schedule: str
+
+    @property
+    def file(self) -> str:
+        """The file."""
+        return self.schedule
+
+
+@dataclass(frozen=True, slots=True)
 class CollectiveChoice:
     """What to compute and how.
 
@@ -72,8 +90,8 @@ class CollectiveChoice:
         M, the full vector; 0 where `sizes` among the options tell it.
     options : mapping
         The options that were given, of the algorithm and of every algorithm, lists as tuples.
-    own : Code or tuple of steps, optional
-        An algorithm, or steps, that are the scenario's own.
+    own : Code, ScheduleFile or tuple of steps, optional
+        An algorithm, a file, or steps, that are the scenario's own.
     blocks : int, optional
         Into how many the vector is cut for them, where it is not one a rank.
     """
@@ -82,7 +100,7 @@ class CollectiveChoice:
     algorithm: str
     size: Bytes
     options: Mapping[str, Any] = field(default_factory=dict)
-    own: Code | InlineSteps | None = None
+    own: Code | ScheduleFile | InlineSteps | None = None
     blocks: int | None = None
 
 

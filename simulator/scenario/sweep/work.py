@@ -12,7 +12,7 @@ from simulator.scenario.digest import digest, version
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.flat import flat
 from simulator.scenario.kept import Kept
-from simulator.scenario.models import Code, Scenario
+from simulator.scenario.models import Code, Scenario, ScheduleFile
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.result import as_object
 from simulator.scenario.run_any import run_any
@@ -126,10 +126,10 @@ def key_of(scenario: AnyScenario, setting: Setting) -> str:
 
 
 def _own_code(scenario: AnyScenario) -> list[str]:
-    """The bytes of the Python files that a scenario names."""
+    """The bytes of the files of code and of schedules that a scenario names."""
     if isinstance(scenario, PlanScenario):
         return []
     ones = [scenario] if isinstance(scenario, Scenario) else [one.scenario for one in scenario.members]
-    named = [one.collective.own.file for one in ones if isinstance(one.collective.own, Code)]
+    named = [one.collective.own.file for one in ones if isinstance(one.collective.own, Code | ScheduleFile)]
     files = [Path(scenario.source.file).parent / name for name in named]
     return [file.read_bytes().hex() if file.is_file() else "" for file in files]

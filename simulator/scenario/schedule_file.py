@@ -1,0 +1,104 @@
+"""Schedules in the files of other tools: read, proven, and taken into a scenario."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from algorithms.formats.errors import FormatError
+from algorithms.formats.registry import SUFFIXES, read_schedule
+from algorithms.programs.errors import ProgramError
+from algorithms.programs.timing import schedule_of
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from algorithms.programs.program import Program
+    from algorithms.schedule import Schedule
+    from simulator.scenario.models import Scenario, ScheduleFile
+    from simulator.scenario.source import At
+
+_SCHEDULE: At = ("collective", "algorithm", "schedule")
+
+
+def is_schedule(path: Path) -> bool:
+    """Whether a file is, by its name, a schedule of another tool."""
+    return path.suffix.lower() in SUFFIXES
+
+
+def read_program(path: Path, form: str | None = None) -> Program:
+    """Program of a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    form : str, optional
+        Name of its format; by default the one that it looks like.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read; names the file and the line.
+    """
+    try:
+        data = path.read_bytes() if path.is_file() else None
+    except OSError as error:
+        raise ScenarioErrors([ScenarioError(f"cannot be read: {error.strerror}", str(path))]) from None
+    if data is None:
+        raise ScenarioErrors([ScenarioError("there is no such file", str(path))])
+    try:
+        return read_schedule(data, form)
+    except FormatError as error:
+        place = (error.line, error.column or 1) if error.line else (None, None)
+        raise ScenarioErrors([ScenarioError(error.message, str(path), *place)]) from None
+
+
+@contextmanager
+def proving_file(path: Path) -> Iterator[None]:
+    """Have a proof that fails name the file and the line.
+
+    Raises
+    ------
+    ProgramError
+    """
+    try:
+        yield
+    except ProgramError as error:
+        place = f"{path}:{error.line}" if error.line else str(path)
+        where = {"step": error.step, "rank": error.rank, "chunk": error.chunk}
+        raise ProgramError(f"{place}: {error.message}", error.line, **where) from None
+
+
+def file_schedule(scenario: Scenario, own: ScheduleFile, ranks: int) -> Schedule:
+    """Schedule of the file that a scenario names.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read, or does another collective, or for other ranks.
+    ProgramError
+        If it comes to a stop, or sends what holds nothing; names the file and the line.
+    """
+    choice = scenario.collective
+    path = Path(scenario.source.file).parent / own.schedule
+    if not path.is_file():
+        raise _refused(scenario, f'there is no file "{printable(own.schedule)}" beside the scenario')
+    program = read_program(path)
+    purpose = program.purpose
+    if purpose is None or purpose.kind != choice.kind:
+        does = "moves messages of no known content" if purpose is None else f"does {purpose.kind}"
+        raise _refused(scenario, f"the file {does}, not {choice.kind}")
+    if program.ranks != ranks:
+        raise _refused(scenario, f"the file is for {program.ranks} ranks, the topology has {ranks}")
+    if choice.options.get("root", purpose.root) != purpose.root:
+        message = f"collective.root: the root of the file is {purpose.root}"
+        raise ScenarioErrors([scenario.source.error(message, ("collective", "root"))])
+    with proving_file(path):
+        return replace(schedule_of(program, choice.size), algorithm=choice.algorithm)
+
+
+def _refused(scenario: Scenario, message: str) -> ScenarioErrors:
+    return ScenarioErrors([scenario.source.error(f"collective.algorithm.schedule: {message}", _SCHEDULE)])
