@@ -59,7 +59,8 @@ def read_msccl_xml(data: bytes) -> Program:
         purpose, in_place = _purpose(file)
         scratch = _scratch(file, purpose)
         steps = steps_of(file, purpose.ranks)
-        purpose = replace(purpose, root=_root(purpose, steps))
+        busy = steps["rank"][steps.does("receives" if KINDS[purpose.kind].source == "root" else "sends")]
+        purpose = replace(purpose, root=_idle(purpose, busy))
         check_moves(4 * int(steps["cnt"].sum()))
         return _program(file, steps, buffers_of(purpose, scratch, in_place=in_place))
     except ScheduleError as error:
@@ -99,12 +100,16 @@ def _scratch(file: Elements, purpose: Purpose) -> NDArray[np.int64]:
     return np.array([scratch[rank] for rank in range(purpose.ranks)], dtype=np.int64)
 
 
-def _root(purpose: Purpose, steps: Steps) -> int:
-    """The root, which no file names: the one rank that never receives, or that never sends."""
-    kind = KINDS[purpose.kind]
-    if not kind.rooted:
+def root_of(purpose: Purpose, program: Program) -> int:
+    """The root of a program as a reader of its file will find it."""
+    sender, receiver = program.senders()
+    return _idle(purpose, receiver if KINDS[purpose.kind].source == "root" else program.rank[sender])
+
+
+def _idle(purpose: Purpose, busy: NDArray[np.integer]) -> int:
+    """The root, which no file names: the one rank that never receives, or that never sends; else 0."""
+    if not KINDS[purpose.kind].rooted:
         return 0
-    busy = steps["rank"][steps.does("receives" if kind.source == "root" else "sends")]
     idle = np.setdiff1d(np.arange(purpose.ranks), busy)
     return int(idle[0]) if len(idle) == 1 else 0
 

@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import Final
 
 from algorithms.formats.errors import FormatError
+from algorithms.formats.msccl_writer import write_msccl_xml
 from algorithms.formats.msccl_xml import read_msccl_xml
+from algorithms.formats.written import Written
 from algorithms.programs.program import Program
 
 MOST_BYTES: Final = 1 << 26
@@ -29,18 +31,23 @@ class Format:
         How its files' names end, the first by default.
     read : callable
         Bytes to a program.
+    write : callable
+        A program to bytes.
     """
 
     name: str
     about: str
     suffixes: tuple[str, ...]
     read: Callable[[bytes], Program]
+    write: Callable[[Program], Written]
 
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
         form.name: form
-        for form in (Format("msccl", "MSCCL's XML of thread blocks", (".xml",), read_msccl_xml),)
+        for form in (
+            Format("msccl", "MSCCL's XML of thread blocks", (".xml",), read_msccl_xml, write_msccl_xml),
+        )
     }
 )
 

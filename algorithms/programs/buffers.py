@@ -42,6 +42,14 @@ class Buffers:
         """How many there are before the wires."""
         return int((self.first + self.room).max(initial=0))
 
+    def bounds(self) -> NDArray[np.int64]:
+        """Where runs of places begin, in rising order: a buffer inside another begins none."""
+        inside = [
+            [buffer < 2 and self._lies_in(buffer, rank) for rank in range(self.purpose.ranks)]
+            for buffer in range(len(BUFFERS))
+        ]
+        return np.unique(self.first[~np.array(inside)])
+
     def with_wires(self, receiver: NDArray[np.integer], count: NDArray[np.integer]) -> Places:
         """Places of the buffers, and after them those of messages, in this order.
 

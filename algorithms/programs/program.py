@@ -61,11 +61,15 @@ class Places:
     def __len__(self) -> int:
         return len(self.owner)
 
+    def located(self, place: int) -> tuple[str, int]:
+        """Name of the run that a place is in, and where it is there."""
+        run = int(np.searchsorted(self.first, place, side="right")) - 1
+        return self.name[run], place - int(self.first[run])
+
     def named(self, place: int) -> str:
         """A place as people write it: o[3]."""
-        run = int(np.searchsorted(self.first, place, side="right")) - 1
-        name = self.name[run]
-        return f"{name}[{place - int(self.first[run])}]" if name else "a message"
+        name, at = self.located(place)
+        return f"{name}[{at}]" if name else "a message"
 
     def on_wire(self) -> NDArray[np.bool_]:
         """Which of them are on wires."""
