@@ -181,6 +181,7 @@ def elements_of(data: bytes) -> Elements:
     elements, parser = Elements(), make_parser()
     parser.forbid_dtd = True
     parser.setContentHandler(elements)
+    elements.setDocumentLocator(parser)
     try:
         parser.feed(data)
         parser.close()

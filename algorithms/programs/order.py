@@ -54,7 +54,7 @@ def order_of(program: Program) -> Order:
     waits = np.diff(after.offsets)
     level = np.zeros(count, dtype=np.int32)
     queue = np.empty(count, dtype=np.int64)
-    settle = fast(_settle, count + len(after.index))
+    settle = fast(_settle, count)
     done = settle(before.offsets, before.index, waits.copy(), level, queue)
     if done < count:
         raise _deadlock(program, queue[:done])
