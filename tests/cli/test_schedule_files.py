@@ -69,7 +69,7 @@ def test_other_commands_take_it(command: str, scenario: Path, tmp_path: Path) ->
         (
             "pair-allreduce.xml",
             "none.xml",
-            '2:73: collective.algorithm.schedule: there is no file "none.xml"',
+            '2:68: collective.algorithm.schedule: there is no file "none.xml"',
         ),
         ("kind: allreduce", "kind: broadcast", "the file does allreduce, not broadcast"),
         ("ranks: 2", "ranks: 3", "the file is for 2 ranks, the topology has 3"),

@@ -20,10 +20,7 @@ ALGORITHM: Final = "algorithm"
 """Name of the definition of all algorithms."""
 
 _IS_CODE: Final[Json] = {"required": ["algorithm"], "properties": {"algorithm": {"type": "object"}}}
-_IS_FILE: Final[Json] = {
-    "required": ["algorithm"],
-    "properties": {"algorithm": {"type": "object", "required": ["schedule"]}},
-}
+_IS_FILE: Final[Json] = {"properties": {"algorithm": {"required": ["schedule"]}}}
 _IS_STEPS: Final[Json] = {"required": ["steps"], "not": {"required": ["algorithm"]}}
 _NEEDS_NO_SIZE: Final[Json] = {
     "anyOf": [{"required": ["sizes"]}, {"required": ["kind"], "properties": {"kind": {"const": "barrier"}}}]
@@ -51,16 +48,16 @@ def collective_block(definitions: Definitions, beside: Mapping[str, Parameter]) 
             {"not": {"required": ["size", "sizes"]}},
             {"not": {"required": ["algorithm", "steps"]}},
             {
-                "if": _IS_FILE,
-                "then": _of_file(asked["file"]),
+                "if": _IS_CODE,
+                "then": {
+                    "if": _IS_FILE,
+                    "then": _of_file(asked["file"]),
+                    "else": _own(asked["code"], properties),
+                },
                 "else": {
-                    "if": _IS_CODE,
-                    "then": _own(asked["code"], properties),
-                    "else": {
-                        "if": _IS_STEPS,
-                        "then": _own(asked["steps"], properties),
-                        "else": _by_name(definitions, properties),
-                    },
+                    "if": _IS_STEPS,
+                    "then": _own(asked["steps"], properties),
+                    "else": _by_name(definitions, properties),
                 },
             },
         ],
