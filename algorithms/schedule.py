@@ -64,11 +64,14 @@ class Precedence:
         Longest chain of transfers in which each sends what the one before it delivered.
     program : Program
         Where it comes from, and what is proven.
+    work : ndarray of int64, shape (transfers,), optional
+        fs for which each computes: rows from a rank to itself.
     """
 
     after: Lists
     depth: int
     program: Program
+    work: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +141,11 @@ class Schedule:
     def steps(self) -> int:
         """Number of steps of the longest channel."""
         return int(self.step.max()) + 1 if len(self) else 0
+
+    @property
+    def computes(self) -> bool:
+        """Whether ranks compute between their transfers."""
+        return self.precedence is not None and self.precedence.work is not None
 
     def node_name(self, node: int) -> str:
         """Name of a rank, or of a switch that takes part, for people."""

@@ -14,11 +14,13 @@ from algorithms.formats.msccl_elements import TYPES, Type
 from algorithms.formats.msccl_xml import COLLECTIVES, root_of
 from algorithms.formats.written import Written
 from algorithms.programs.program import members
+from algorithms.programs.purpose import Messages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from algorithms.programs.program import Program
+    from algorithms.programs.purpose import Purpose
 
 _NAMES: Final = {kind: name for name, kind in list(COLLECTIVES.items())[::-1]}
 _WORDS: Final = {kind: word for word, kind in TYPES.items()}
@@ -28,7 +30,7 @@ _MOST: Final = {"thread blocks at a rank": 216, "steps in a thread block": 256, 
 _NONE: Final = 'srcbuf="i" srcoff="-1" dstbuf="o" dstoff="-1"'
 
 
-def write_msccl_xml(program: Program) -> Written:
+def write_msccl_xml(program: Program, size: int | None = None) -> Written:  # noqa: ARG001
     """An MSCCL XML file of a program.
 
     A step names one step of another thread block that it waits for; where an instruction waits for more,
@@ -39,11 +41,12 @@ def write_msccl_xml(program: Program) -> Written:
     FormatError
         If an instruction has no form in the format; names it.
     """
-    if program.purpose is None:
-        raise FormatError("MSCCL XML cannot say it: it moves messages of no known content")
+    purpose = program.purpose
+    if isinstance(purpose, Messages):
+        raise FormatError("MSCCL XML cannot say it: nobody knows what its messages hold")
     file = _File.of(program)
-    lines = [_algo(program), *file.lines(), "</algo>"]
-    return Written(("\n".join(lines) + "\n").encode(), tuple(_lost(file)))
+    lines = [_algo(program, purpose), *file.lines(), "</algo>"]
+    return Written(("\n".join(lines) + "\n").encode(), tuple(_lost(file, purpose)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +183,9 @@ def _peers(program: Program, lane: NDArray[np.int64]) -> NDArray[np.int64]:
     return peer
 
 
-def _algo(program: Program) -> str:
+def _algo(program: Program, purpose: Purpose) -> str:
     """The outermost element."""
-    purpose, names = program.purpose, set(program.places.name)
-    assert purpose is not None
+    names = set(program.places.name)
     channels = int(program.channel.max(initial=0)) + 1
     in_place = not {"i", "o"} <= names
     about = {
@@ -201,10 +203,10 @@ def _algo(program: Program) -> str:
     return f"<algo {' '.join(f'{key}={quoteattr(str(value))}' for key, value in about.items())}>"
 
 
-def _lost(file: _File) -> Iterator[str]:
+def _lost(file: _File, purpose: Purpose) -> Iterator[str]:
     """What a reader, or a runtime, will miss."""
-    program, purpose = file.program, file.program.purpose
-    if purpose is not None and purpose.root != root_of(purpose, program):
+    program = file.program
+    if purpose.root != root_of(purpose, program):
         yield f"the root, {purpose.root}: the format does not name it"
     begins = np.flatnonzero(np.diff(file.lane, prepend=-1))
     blocks = int(np.bincount(program.rank[begins], minlength=1).max())

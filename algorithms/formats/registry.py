@@ -8,6 +8,8 @@ from types import MappingProxyType
 from typing import Final
 
 from algorithms.formats.errors import FormatError
+from algorithms.formats.goal import read_goal
+from algorithms.formats.goal_writer import write_goal
 from algorithms.formats.msccl_writer import write_msccl_xml
 from algorithms.formats.msccl_xml import read_msccl_xml
 from algorithms.formats.written import Written
@@ -28,25 +30,38 @@ class Format:
     about : str
         What it is, in a few words.
     suffixes : tuple of str
-        How its files' names end, the first by default.
+        How its files' names end.
+    begins : tuple of bytes
+        How its files begin, after blanks.
     read : callable
         Bytes to a program.
     write : callable
-        A program to bytes.
+        A program, and the bytes of its full vector where they are known, to a file.
     """
 
     name: str
     about: str
     suffixes: tuple[str, ...]
+    begins: tuple[bytes, ...]
     read: Callable[[bytes], Program]
-    write: Callable[[Program], Written]
+    write: Callable[[Program, int | None], Written]
 
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
         form.name: form
         for form in (
-            Format("msccl", "MSCCL's XML of thread blocks", (".xml",), read_msccl_xml, write_msccl_xml),
+            Format(
+                "msccl", "MSCCL's XML of thread blocks", (".xml",), (b"<",), read_msccl_xml, write_msccl_xml
+            ),
+            Format(
+                "goal",
+                "LogGOPSim's messages and waits",
+                (".goal",),
+                (b"num_ranks", b"//", b"/*"),
+                read_goal,
+                write_goal,
+            ),
         )
     }
 )
@@ -63,8 +78,9 @@ def format_of(data: bytes) -> Format:
         If it looks like none.
     """
     start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(b"<"):
-        return FORMATS["msccl"]
+    for form in FORMATS.values():
+        if start.startswith(form.begins):
+            return form
     raise FormatError("is empty" if not data.strip() else "looks like no schedule that is known")
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from algorithms.programs.purpose import Messages
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -86,8 +88,8 @@ class Program:
     name : str
     ranks : int
         N.
-    purpose : Purpose or None
-        What it must compute; None for one that moves messages of no known content.
+    purpose : Purpose or Messages
+        What it must compute, or only deliver.
     rank, block, step : ndarray of int32, shape (instructions,)
         Whose instruction it is: the rank, its thread block, and the number there.
     word : tuple of str
@@ -104,15 +106,13 @@ class Program:
         Instructions that must have finished before it begins, those of its own thread block and the
         senders of what it receives among them.
     places : Places
-    bytes : ndarray of int64, or None
-        What each sends, where no chunk says how much that is.
     work : ndarray of int64, or None
         fs for which each computes.
     """
 
     name: str
     ranks: int
-    purpose: Purpose | None
+    purpose: Purpose | Messages
     rank: NDArray[np.int32]
     block: NDArray[np.int32]
     step: NDArray[np.int32]
@@ -124,7 +124,6 @@ class Program:
     writes: Csr
     after: Csr
     places: Places
-    bytes: NDArray[np.int64] | None = None
     work: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
@@ -133,6 +132,8 @@ class Program:
     def at(self, instruction: int) -> str:
         """Whose instruction it is, for people."""
         i = instruction
+        if isinstance(self.purpose, Messages):
+            return f"rank {self.rank[i]}, operation {self.step[i]} ({self.word[i]})"
         return f"rank {self.rank[i]}, thread block {self.block[i]}, step {self.step[i]} ({self.word[i]})"
 
     def lanes(self) -> NDArray[np.int64]:

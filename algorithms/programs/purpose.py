@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Side = Literal["source", "target"]
+
+MESSAGES: Final = "all_to_all"
+"""The collective that messages of unknown content are: each is for one rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,36 @@ class Purpose:
         """Where the smaller buffer lies in the larger one, when the program works in place."""
         inputs, outputs = self.room("source"), self.room("target")
         return 0 if inputs == outputs else rank * min(inputs, outputs)
+
+    def __str__(self) -> str:
+        return f"{self.kind} in {self.parts} chunks"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Messages:
+    """Messages of which only the bytes are known: each is a chunk for one rank.
+
+    Attributes
+    ----------
+    ranks : int
+        N.
+    sizes : ndarray of int64, shape (messages,)
+        Bytes.
+    source, target : ndarray of int32
+        From whom to whom.
+    """
+
+    ranks: int
+    sizes: NDArray[np.int64]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+
+    def collective(self) -> Collective:
+        """All messages, as an All-to-All of as many bytes as each pair has for each other."""
+        return Collective(MESSAGES, self.ranks, self.sizes, self.source, self.target)
+
+    def __str__(self) -> str:
+        return "messages of unknown content"
 
 
 def chunks_at(collective: Collective, rank: int, side: Side) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algorithms.programs.proof import run_program
+from algorithms.programs.purpose import Messages
 
 if TYPE_CHECKING:
     from algorithms.programs.program import Program
@@ -60,10 +61,10 @@ def totals_of(program: Program) -> Totals:
 
 def summary(program: Program) -> str:
     """A line about a program that is right."""
-    count, does = totals_of(program), "messages of no known content"
-    if program.purpose is not None:
-        does = f"{program.purpose.kind} in {program.purpose.parts} chunks"
+    count = totals_of(program)
+    if isinstance(program.purpose, Messages):
+        return f"comes to an end: {program.ranks} ranks, {count.messages} {program.purpose}"
     return (
-        f"correct: {does}, {program.ranks} ranks, {count.messages} messages of {count.sent} chunks, "
-        f"{count.reduced} reduced, {count.depth} deep"
+        f"correct: {program.purpose}, {program.ranks} ranks, {count.messages} messages of {count.sent} "
+        f"chunks, {count.reduced} reduced, {count.depth} deep"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +11,7 @@ import numpy as np
 from algorithms.assembly import as_ranges
 from algorithms.programs.errors import ProgramError
 from algorithms.programs.proof import run_program
+from algorithms.programs.purpose import Messages
 from algorithms.schedule import COPY, REDUCE, Lists, Precedence, Schedule, expand
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _COLUMNS: Final = ("src", "dst", "mode", "instruction", "moves", "step", "level"
 
 
 def schedule_of(program: Program, size: int) -> Schedule:
-    """Schedule of a program's messages, with a full vector of so many bytes.
+    """Schedule of a program's messages, with a full vector of so many bytes, where it does not say by itself.
 
     A message leaves when its sender comes to it: when the instructions before it in its thread block, those
     that it depends on, and the messages that it passes on have finished. What is sent is finished when it
@@ -39,15 +40,15 @@ def schedule_of(program: Program, size: int) -> Schedule:
     ScheduleError
         If the size does not fit.
     """
-    if program.purpose is None:
-        raise ProgramError("it moves messages of no known content")
     run = run_program(program)
     if run.failed >= 0:
         i = run.failed
         raise ProgramError(f"{program.at(i)} reads what holds nothing, or adds up different chunks")
     rows = _Rows()
     _fill(program, run.order, rows)
-    return _settled(program, rows, program.purpose.collective(size), run)
+    purpose = program.purpose
+    collective = purpose.collective() if isinstance(purpose, Messages) else purpose.collective(size)
+    return _settled(program, rows, collective, run)
 
 
 @dataclass(slots=True)
@@ -86,6 +87,7 @@ def _fill(program: Program, order: Order, rows: _Rows) -> None:
     sources, targets = _far(program.fetchers()), _far(program.senders())
     reads = np.diff(program.reads.offsets).tolist()
     offsets, awaited = program.after.offsets.tolist(), program.after.index.tolist()
+    work = [0] * len(program) if program.work is None else program.work.tolist()
     done: list[tuple[int, ...]] = [()] * len(program)
     for i in order.turn.tolist():
         here, moves = rank[i], count[i]
@@ -99,7 +101,7 @@ def _fill(program: Program, order: Order, rows: _Rows) -> None:
             ends = [2 * rows.add(here, here, REDUCE, i, moves, ends)]
         sent = [rows.add(here, dst, COPY, i, moves, ends) for dst in targets.get(i, ())]
         ends = [2 * row for row in sent] or ends
-        if len(ends) > 1 and not sent:
+        if (len(ends) > 1 and not sent) or work[i]:
             ends = [2 * rows.add(here, here, COPY, i, 0, ends)]
         done[i] = tuple(ends)
 
@@ -138,6 +140,8 @@ def _settled(program: Program, rows: _Rows, collective: Collective, run: Run) ->
     column = {name: values[order] for name, values in column.items()}
     start, count = run.offset[column["instruction"]], column["moves"]
     first, index = as_ranges(np.where(count > 0, start, 0), count, run.chunk)
+    # of messages nobody knows which passes on what another brought
+    depth = int(column["step"].max(initial=-1)) + 1 if isinstance(program.purpose, Messages) else run.depth
     return Schedule(
         collective,
         column["step"].astype(np.int32),
@@ -149,5 +153,13 @@ def _settled(program: Program, rows: _Rows, collective: Collective, run: Run) ->
         column["mode"].astype(np.uint8),
         None if index is None else index.astype(np.int32),
         program.name,
-        precedence=Precedence(after, run.depth, program),
+        precedence=Precedence(after, depth, program, _work(program, column)),
     )
+
+
+def _work(program: Program, column: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
+    """Fs for which each row computes."""
+    if program.work is None or not program.work.any():
+        return None
+    alone = (column["src"] == column["dst"]) & (column["moves"] == 0)
+    return np.where(alone, program.work[column["instruction"]], 0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from algorithms.schedule import unique_inverse
 from simulator.engine.hops import Hops, clipped, hold_table, joined, single
-from simulator.engine.links import link_hops
+from simulator.engine.links import computed, link_hops
 from simulator.engine.operations import Messages, Operations
 from simulator.engine.plan import PROCESSOR, RECEIVE_PORT, SEND_PORT
 from topologies.clock import femtoseconds
@@ -102,6 +102,7 @@ def framed(schedule: Schedule, whole: Messages, reduces: NDArray[np.bool_], mach
     if endpoint is not None:
         stretches = _between_ranks(frames, stretches[0], machine)
     stretches.append(_reducing(frames, whole, reduces, machine))
+    stretches += computed(schedule, frames.messages, machine)
     begin, end = _ends(frames, asks, eager=endpoint is not None)
     messages = frames.messages
     return Operations(messages.transfer, joined(stretches), begin, end, *_inner(frames), messages.size)

@@ -1,4 +1,4 @@
-"""The links that messages cross."""
+"""The links that messages cross, and what ranks do between them."""
 
 from __future__ import annotations
 
@@ -58,6 +58,13 @@ def link_hops(
     else:
         head = np.zeros(len(walked), dtype=bool)
     return Hops(count, walked, _holds(messages.size, message, walked, machine), head)
+
+
+def computed(schedule: Schedule, messages: Messages, machine: Machine) -> list[Hops]:
+    """What ranks compute between their messages, where a program says that they do."""
+    if schedule.precedence is None or schedule.precedence.work is None:
+        return []
+    return [machine.computing(schedule.precedence.work[messages.transfer], messages.src)]
 
 
 def ways_of(schedule: Schedule, messages: Messages, machine: Machine) -> tuple[Routes, NDArray[np.integer]]:

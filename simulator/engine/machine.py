@@ -11,7 +11,7 @@ from algorithms.schedule import unique_inverse
 from simulator.engine.hops import Hops, clipped, hold_table, single
 from simulator.engine.memory import Memory
 from simulator.engine.network import Endpoint, Network, Reduction
-from simulator.engine.plan import LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, START, Resources
+from simulator.engine.plan import COMPUTE, LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, START, Resources
 from topologies.clock import femtoseconds
 from topologies.errors import TopologyError
 
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 class Machine:
     """A topology under a network's model, with reducers.
 
-    What runs on it may take so much memory. Its resources are the links, then a block for each kind of
-    thing that every rank has, and one for each engine that every link has.
+    What runs on it may take so much memory, and its ranks may compute. Its resources are the links, then a
+    block for each kind of thing that every rank has, and one for each engine that every link has.
     """
 
     topology: Topology
     network: Network
     reduction: Reduction | None = None
     memory: Memory = field(default_factory=Memory)
+    computes: bool = False
 
     def __post_init__(self) -> None:
         staging = self.network.staging
@@ -58,6 +59,8 @@ class Machine:
     def kinds(self) -> list[int]:
         """What every rank has."""
         reducers = [] if self.reduction is None else [REDUCER]
+        if self.computes and self.endpoint is None:
+            reducers.append(COMPUTE)
         return reducers + ([] if self.endpoint is None else [PROCESSOR, SEND_PORT, RECEIVE_PORT])
 
     def number(self, kind: int, ranks: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -95,6 +98,20 @@ class Machine:
             latency,
             np.concatenate([np.full(len(which), gap, dtype=np.int64) for _, which, gap in every]),
         )
+
+    def computing(self, work: NDArray[np.int64], rank: NDArray[np.int64]) -> Hops:
+        """A hop over the processor of its rank for each operation that computes.
+
+        Parameters
+        ----------
+        work : ndarray of int64, shape (operations,)
+            fs.
+        rank : ndarray of int64, shape (operations,)
+            The topology's.
+        """
+        some = work > 0
+        kind = COMPUTE if self.endpoint is None else PROCESSOR
+        return single(some, self.number(kind, rank[some]), work[some])
 
     def reducing(
         self,

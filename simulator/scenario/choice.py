@@ -87,6 +87,8 @@ def asked_of(source: Source) -> Asked:
 def _needs_size(source: Source) -> bool:
     block = source.find(("collective",))
     tells = isinstance(block, Block) and "sizes" in block.entries
+    # a file may say how many bytes it moves
+    tells = tells or way_of(source) == "file"
     return not tells and source.word(("collective", "kind")) != "barrier"
 
 

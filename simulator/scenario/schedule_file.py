@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from algorithms.formats.errors import FormatError
 from algorithms.formats.registry import SUFFIXES, read_schedule
 from algorithms.programs.errors import ProgramError
+from algorithms.programs.purpose import MESSAGES, Messages, Purpose
 from algorithms.programs.timing import schedule_of
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
 
@@ -88,16 +89,28 @@ def file_schedule(scenario: Scenario, own: ScheduleFile, ranks: int) -> Schedule
         raise _refused(scenario, f'there is no file "{printable(own.schedule)}" beside the scenario')
     program = read_program(path)
     purpose = program.purpose
-    if purpose is None or purpose.kind != choice.kind:
-        does = "moves messages of no known content" if purpose is None else f"does {purpose.kind}"
-        raise _refused(scenario, f"the file {does}, not {choice.kind}")
+    kind = MESSAGES if isinstance(purpose, Messages) else purpose.kind
+    if kind != choice.kind:
+        raise _refused(scenario, f"the file does {kind}, not {choice.kind}")
+    _check_size(scenario, purpose)
     if program.ranks != ranks:
         raise _refused(scenario, f"the file is for {program.ranks} ranks, the topology has {ranks}")
-    if choice.options.get("root", purpose.root) != purpose.root:
+    if isinstance(purpose, Purpose) and choice.options.get("root", purpose.root) != purpose.root:
         message = f"collective.root: the root of the file is {purpose.root}"
         raise ScenarioErrors([scenario.source.error(message, ("collective", "root"))])
     with proving_file(path):
         return replace(schedule_of(program, choice.size), algorithm=choice.algorithm)
+
+
+def _check_size(scenario: Scenario, purpose: Purpose | Messages) -> None:
+    """Refuse a size where the file says how many bytes it moves, and none where it does not."""
+    given = scenario.source.find(("collective", "size")) is not None
+    if given and isinstance(purpose, Messages):
+        message = "collective.size: the file says how many bytes it moves"
+        raise ScenarioErrors([scenario.source.error(message, ("collective", "size"), key=True)])
+    if not given and isinstance(purpose, Purpose):
+        message = 'missing key "size" in collective'
+        raise ScenarioErrors([scenario.source.error(message, ("collective",), key=True)])
 
 
 def _refused(scenario: Scenario, message: str) -> ScenarioErrors:

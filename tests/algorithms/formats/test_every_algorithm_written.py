@@ -37,12 +37,15 @@ def test_written_and_read_back(name: str, kind: str) -> None:
         written = FORMATS["msccl"].write(program)
         again = FORMATS["msccl"].read(written.data)
         prove_program(again)
+        messages = FORMATS["goal"].read(FORMATS["goal"].write(program, SIZE).data)
+        prove_program(messages)
         counted, found = count(schedule), totals_of(again)
         assert found.sent == schedule.count.sum()
         # what is sent in pieces need not wait for all of what it passes on
         assert found.depth <= counted.depth
         assert found.depth == counted.depth or found.messages > counted.transfers
         assert found.reduced == int(schedule.count[schedule.mode == REDUCE].sum())
+        assert count(schedule_of(messages, 0)).bytes_sent_max == counted.bytes_sent_max
         timed = count(schedule_of(again, SIZE))
         assert timed.bytes_sent_max == counted.bytes_sent_max
         assert timed.bytes_reduced_total == counted.bytes_reduced_total
