@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter, process_time
 
+from simulator.scenario.doctor import BROWSERS
 from simulator.scenario.load import loads
 from simulator.scenario.report import report_page
 from simulator.scenario.run import Result, run
@@ -22,7 +23,6 @@ collective: {kind: all_to_all, algorithm: direct, size: 58 MiB}
 """
 """Some 50,000 hops."""
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 

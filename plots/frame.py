@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from plots import markers as lines_of
-from plots.style import CHARACTER, FAINT, INK, LONG, label, new_figure
+from plots.style import CHARACTER, FAINT, INK, RULE, show_spines, titled_figure
 from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ GAP: Final = 0.16
 _MARGIN = 0.12
 _SCALE_LEFT, _SCALE_BOTTOM, _SCALE_TALL = 0.62, 0.25, 0.13
 _SAMPLE, _LEGEND_LEFT = 0.42, 3.4
-_RULE = "#bbbbbb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +69,7 @@ class Frame:
 
     def figure(self, title: str, subtitle: str) -> Figure:
         """Figure of this size that has nothing but its titles."""
-        figure = new_figure(WIDTH, self.height)
-        heads = ((label(title, LONG), 0.1, 12, INK), (subtitle, 0.34, 9, FAINT))
-        for text, below, size, tint in heads:
-            place = _MARGIN / WIDTH, 1 - below / self.height
-            figure.text(*place, text, va="top", ha="left", fontsize=size, color=tint)
-        return figure
+        return titled_figure(WIDTH, self.height, title, subtitle)
 
     def axes(self, figure: Figure, below: float, tall: float) -> Axes:
         """Add axes that stand so many inches above the foot of the page, and are so high."""
@@ -138,11 +132,9 @@ def time_axis(axes: Axes, page: Frame) -> None:
     axes.set_xlim(-0.003 * page.span, 1.005 * page.span)
     axes.set_axisbelow(True)
     axes.grid(axis="x", color="#e4e4e4", lw=0.6)
-    axes.tick_params(axis="x", labelsize=8, color=_RULE)
+    axes.tick_params(axis="x", labelsize=8, color=RULE)
     axes.tick_params(axis="y", length=0)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side == "bottom")
-        spine.set_color(_RULE)
+    show_spines(axes, "bottom")
     if page.end:
         axes.set_xlabel(f"time ({page.unit[0]})", fontsize=8.5)
     else:
@@ -177,7 +169,7 @@ def name_groups(
     tall = page.body / bounds[-1]
     for name, (first, stop) in zip(lanes.groups, pairwise(bounds), strict=True):
         if first:
-            axes.axhline(first, color=_RULE, lw=0.6, zorder=0.5)
+            axes.axhline(first, color=RULE, lw=0.6, zorder=0.5)
         if not upright and text_width([name]) > (stop - first) * tall:
             continue
         axes.annotate(

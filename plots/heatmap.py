@@ -12,7 +12,7 @@ from plots import markers as lines_of
 from plots.frame import frame, name_groups, text_width, time_axis
 from plots.lanes import by_resource, only, some_lanes
 from plots.shades import draw_busy, nothing
-from plots.style import DIGITS, FAINT, look
+from plots.style import DIGITS, FAINT, RULE, look, show_spines
 from simulator.engine.plan import LINK
 from topologies.clock import FEMTOSECONDS, to_seconds
 from topologies.text import format_time
@@ -122,10 +122,8 @@ def _draw_means(figure: Figure, page: Frame, picture: Density) -> Axes:
     axes.set_yticks([])
     axes.set_xticks([0, 0.5, 1], ["0", "50", "100 %"], fontsize=7)
     axes.tick_params(length=2, pad=2)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color("#bbbbbb")
+    show_spines(axes, "left", "bottom")
     for first in picture.first[1:].tolist():
-        axes.axhline(first, color="#bbbbbb", lw=0.6)
+        axes.axhline(first, color=RULE, lw=0.6)
     axes.set_xlabel("busy in all", fontsize=8, color=FAINT)
     return axes

@@ -10,7 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from plots.frame import text_width
-from plots.style import DIGITS, FAINT, INK, LONG, colour, label, look, new_figure
+from plots.stacks import bar_axis
+from plots.style import DIGITS, FAINT, INK, colour, label, look, titled_figure
 from topologies.clock import to_seconds
 from topologies.text import format_bytes, format_time
 
@@ -30,7 +31,6 @@ _FOOT: Final = 0.95
 _GAP: Final = 0.95
 """Inches between the panels, for what stands behind the bars."""
 
-_RULE: Final = "#bbbbbb"
 _LINES: Final = ((0, (4, 2)), (0, (1, 1.5)), "-.", (0, (6, 2, 1, 2)))
 
 
@@ -83,10 +83,8 @@ def levels_figure(
     with look():
         rows = max(len(names), 1)
         height = _TOP + _ROW * rows + _FOOT
-        figure = new_figure(_WIDTH, height)
-        figure.text(0.012, 1 - 0.1 / height, label(title, LONG), va="top", fontsize=12, color=INK)
         facts = f"{format_bytes(sum(carried), DIGITS)} over links, {format_time(to_seconds(time), DIGITS)}"
-        figure.text(0.012, 1 - 0.34 / height, facts, va="top", fontsize=9, color=FAINT)
+        figure = titled_figure(_WIDTH, height, title, facts)
         left = 0.35 + text_width([line for name in names for line in name.split("\n")])
         wide = (_WIDTH - left - 2 * _GAP) / 2
         panels = [
@@ -141,15 +139,7 @@ def _frame(axes: Axes, names: Sequence[str], most: float, what: str, text: Calla
     axes.set_xlim(0, 1.04 * (most or 1.0))
     axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=8)
     ticks = [part * most / 2 for part in range(3)] if most else [0.0]
-    axes.set_xticks(ticks, [text(tick) for tick in ticks], fontsize=8)
-    axes.set_xlabel(what, fontsize=8.5)
-    axes.set_axisbelow(True)
-    axes.grid(axis="x", color="#e4e4e4", lw=0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", color=_RULE)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(_RULE)
+    bar_axis(axes, ticks, text, what)
 
 
 def _mark(figure: Figure, axes: Axes, markers: Sequence[Marker], whole: float, height: float) -> None:

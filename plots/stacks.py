@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.patches import Patch
 
 from plots.frame import text_width
-from plots.style import FAINT, INK, LONG, label, new_figure
+from plots.style import INK, RULE, show_spines, titled_figure
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -24,7 +24,6 @@ _RIGHT: Final = 1.3
 
 _TOP: Final = 0.72
 _FOOT: Final = 0.85
-_RULE: Final = "#bbbbbb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +89,7 @@ def stacks_figure(stacks: Stacks, *, title: str, subtitle: str, most: float = 0.
     font = min(8.5, 0.8 * 72 * tall)
     left = 0.3 + text_width(stacks.rows, font)
     height = _TOP + tall * rows + _FOOT
-    figure = new_figure(_WIDTH, height)
-    figure.text(0.012, 1 - 0.1 / height, label(title, LONG), va="top", fontsize=12, color=INK)
-    figure.text(0.012, 1 - 0.34 / height, subtitle, va="top", fontsize=9, color=FAINT)
+    figure = titled_figure(_WIDTH, height, title, subtitle)
     axes = figure.add_axes(
         (left / _WIDTH, _FOOT / height, 1 - (left + _RIGHT) / _WIDTH, tall * rows / height)
     )
@@ -119,17 +116,20 @@ def stacks_figure(stacks: Stacks, *, title: str, subtitle: str, most: float = 0.
     return figure, axes
 
 
-def _axis(axes: Axes, stacks: Stacks, longest: float) -> None:
-    ticks = [longest * part / 4 for part in range(5)] if stacks.size.any() else [0.0]
-    axes.set_xticks(ticks, [stacks.text(tick) for tick in ticks], fontsize=8)
-    axes.set_xlabel(stacks.axis, fontsize=8.5)
+def bar_axis(axes: Axes, ticks: Sequence[float], text: Callable[[float], str], what: str) -> None:
+    """Scale, grid and spines of axes whose bars lie: ticks with their texts, and what they count."""
+    axes.set_xticks(ticks, [text(tick) for tick in ticks], fontsize=8)
+    axes.set_xlabel(what, fontsize=8.5)
     axes.set_axisbelow(True)
     axes.grid(axis="x", color="#e4e4e4", lw=0.6)
     axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", color=_RULE)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(_RULE)
+    axes.tick_params(axis="x", color=RULE)
+    show_spines(axes, "left", "bottom")
+
+
+def _axis(axes: Axes, stacks: Stacks, longest: float) -> None:
+    ticks = [longest * part / 4 for part in range(5)] if stacks.size.any() else [0.0]
+    bar_axis(axes, ticks, stacks.text, stacks.axis)
 
 
 def _draw(axes: Axes, stacks: Stacks, longest: float, font: float, inches: float) -> list[Part]:

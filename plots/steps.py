@@ -18,7 +18,7 @@ from plots import markers as lines_of
 from plots.density import coverage
 from plots.frame import frame_of, text_width, time_axis
 from plots.gantt import corners, zebra
-from plots.style import DIGITS, FAINT, INK, look
+from plots.style import DIGITS, FAINT, INK, RULE, look
 from topologies.clock import FEMTOSECONDS, to_seconds
 from topologies.text import format_time
 
@@ -66,7 +66,6 @@ _NAME: Final = 0.1
 _STAGE: Final = 0.62
 """Inches for the names of stages."""
 
-_RULE: Final = "#bbbbbb"
 _DIGIT: Final = 0.009
 """Part of the axis of time that a digit takes."""
 
@@ -257,7 +256,7 @@ def _name_stages(axes: Axes, bars: Bars, page: Frame) -> None:
     skip = int(np.ceil(_NAME / (tall * len(group) / len(first))))
     for place, (top, bottom) in enumerate(pairwise(bounds)):
         if top:
-            axes.axhline(top, color=_RULE, lw=0.6, zorder=0.5)
+            axes.axhline(top, color=RULE, lw=0.6, zorder=0.5)
         if place % skip:
             continue
         axes.annotate(

@@ -13,7 +13,7 @@ from plots.layout import layout
 from plots.moves import Held, Moves, held, moves_of, some_steps
 from plots.panels import draw_graph, draw_matrix, graph_legend, has_cells, matrix_legend
 from plots.places import on_circle
-from plots.style import FAINT, INK, LONG, label, look, new_figure
+from plots.style import FAINT, INK, label, look, new_figure, titled_figure
 from topologies.text import format_bytes
 
 if TYPE_CHECKING:
@@ -146,9 +146,7 @@ def storyboard_figure(story: Story, *, title: str) -> Figure:
         rows = -(-len(steps) // columns)
         side = min((_WIDTH - 0.2) / columns, _SIDE)
         height = _TOP + rows * side + _FOOT
-        figure = new_figure(_WIDTH, height)
-        figure.text(0.012, 1 - 0.1 / height, label(title, LONG), va="top", fontsize=12, color=INK)
-        figure.text(0.012, 1 - 0.34 / height, _facts(story), va="top", fontsize=9, color=FAINT)
+        figure = titled_figure(_WIDTH, height, title, _facts(story))
         for place, moves in enumerate(steps):
             row, column = divmod(place, columns)
             inset = 0.3 if story.points is None else 0.05

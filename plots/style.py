@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from matplotlib.axes import Axes
+
 __all__ = [
     "CHARACTER",
     "COLOURS",
@@ -26,11 +28,14 @@ __all__ = [
     "FAINT",
     "INK",
     "LONG",
+    "RULE",
     "colour",
     "label",
     "look",
     "new_figure",
     "save",
+    "show_spines",
+    "titled_figure",
 ]
 
 _METADATA: dict[str, dict[str, Any]] = {
@@ -44,6 +49,7 @@ _LOOK = {"svg.hashsalt": "collsim", "svg.fonttype": "none", "font.size": 9.0, "t
 CHARACTER: Final = 0.068  # mean width at 8 points, inches
 DIGITS: Final = 4  # of a quantity
 LONG: Final = 80  # characters of a title
+RULE: Final = "#bbbbbb"
 
 
 def look() -> AbstractContextManager[None]:
@@ -56,6 +62,21 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
+
+
+def titled_figure(width: float, height: float, title: str, subtitle: str) -> Figure:
+    """Figure of its own with two lines at its head, a title and what there is to say below it."""
+    figure = new_figure(width, height)
+    for text, below, size, tint in ((label(title, LONG), 0.1, 12, INK), (subtitle, 0.34, 9, FAINT)):
+        figure.text(0.012, 1 - below / height, text, va="top", fontsize=size, color=tint)
+    return figure
+
+
+def show_spines(axes: Axes, *sides: str) -> None:
+    """Leave some sides of axes, in the colour of rules."""
+    for side, spine in axes.spines.items():
+        spine.set_visible(side in sides)
+        spine.set_color(RULE)
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:

@@ -33,11 +33,12 @@ def report(
     library:NAME; its scenario is run again.
     """
     from simulator.scenario.folder import reopen
-    from simulator.scenario.report import check_report, doubts, run_again, save_report
+    from simulator.scenario.output import check_new
+    from simulator.scenario.report import doubts, run_again, save_report
 
     opened = [(path, reopen(path)) for path in _opened(paths)]
     target = out or _beside(paths)
-    check_report(target, force=force)
+    check_new(target, force=force)
     shown = []
     for path, scenario in opened:
         with progress(scenario.name) as told:

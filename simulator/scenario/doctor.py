@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
 
+from simulator.pool import processors
 from simulator.scenario.errors import printable
 from topologies.errors import CollsimError
 
@@ -156,8 +157,8 @@ def _cache(what: str) -> Finding:
 def _machine(what: str) -> Finding:
     import psutil
 
-    free, cores = psutil.virtual_memory().available, len(psutil.Process().cpu_affinity() or [0])
-    found = f"{cores} processors, {free / 2**30:.1f} GiB free"
+    free = psutil.virtual_memory().available
+    found = f"{processors()} processors, {free / 2**30:.1f} GiB free"
     if free >= ENOUGH_MEMORY:
         return Finding(what, "fine", found)
     advice = "close what needs memory: a run is refused where 80 % of what is free do not hold it"
@@ -213,7 +214,7 @@ def _fonts(what: str) -> Finding:
         except ValueError:
             continue
         return Finding(what, "fine", f"{family}, {path}")
-    return Finding("fonts", "wrong", f"none of {', '.join(families)}", _AGAIN)
+    return Finding(what, "wrong", f"none of {', '.join(families)}", _AGAIN)
 
 
 def _browser(what: str) -> Finding:

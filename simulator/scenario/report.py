@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.scenario.explain import explain
 from simulator.scenario.folder import reopen
-from simulator.scenario.output import OutputError, check_file, write_file
+from simulator.scenario.output import OutputError, check_new, write_file
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.run import Report, Result
 from simulator.scenario.run_any import run_any
@@ -57,7 +57,7 @@ def report(
         If the file exists and `force` is not given, or it cannot be written.
     """
     target = Path(path)
-    check_report(target, force=force)
+    check_new(target, force=force)
     some = [what] if isinstance(what, Result | TogetherResult | StepResult | str | Path) else list(what)
     if not some:
         raise OutputError("there is nothing to report")
@@ -86,19 +86,6 @@ def save_report(shown: Sequence[tuple[Reported, Sequence[str]]], path: Path) -> 
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
     write_file(path, page)
-
-
-def check_report(path: Path, *, force: bool) -> None:
-    """Refuse a report's path that is in use.
-
-    Raises
-    ------
-    OutputError
-        With what is in the way.
-    """
-    check_file(path)
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists; --force overwrites it")
 
 
 def run_again(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simulator.scenario.doctor import BROWSERS
 from simulator.scenario.library import expand
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.report import Reported, report, run_again
@@ -16,14 +17,13 @@ from simulator.scenario.report import Reported, report, run_again
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 Shown = Callable[..., "Page"]
 
 
 def executable() -> str | None:
     """A Chromium that is installed; None for playwright's own."""
-    return next(filter(None, map(shutil.which, NAMES)), None)
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 @pytest.fixture(scope="session")
