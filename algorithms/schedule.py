@@ -66,12 +66,15 @@ class Precedence:
         Where it comes from, and what is proven.
     work : ndarray of int64, shape (transfers,), optional
         fs for which each computes: rows from a rank to itself.
+    processor : ndarray of int16, shape (transfers,), optional
+        Of those that its rank has, the one on which it does; by default the first.
     """
 
     after: Lists
     depth: int
     program: Program
     work: NDArray[np.int64] | None = None
+    processor: NDArray[np.int16] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,9 +146,11 @@ class Schedule:
         return int(self.step.max()) + 1 if len(self) else 0
 
     @property
-    def computes(self) -> bool:
-        """Whether ranks compute between their transfers."""
-        return self.precedence is not None and self.precedence.work is not None
+    def processors(self) -> int:
+        """On how many processors of its own each rank computes between its transfers."""
+        if self.precedence is None or self.precedence.work is None:
+            return 0
+        return 1 if self.precedence.processor is None else int(self.precedence.processor.max(initial=0)) + 1
 
     def node_name(self, node: int) -> str:
         """Name of a rank, or of a switch that takes part, for people."""

@@ -34,7 +34,7 @@ def measure(path: Path) -> None:
     from topologies import ring
 
     begin = process_time()
-    program = read_schedule(path.read_bytes())
+    program = read_schedule(path.read_bytes(), str(path))
     read = process_time()
     prove_program(program)
     proven = process_time()

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
-from algorithms.formats.errors import FormatError
+from topologies.errors import FormatError
+from topologies.formats.reading import shown
 
 _TOKEN: Final = re.compile(
     r"(?P<skip>[ \t\r\f]+|//[^\n]*)|(?P<line>\n)|(?P<comment>/\*.*?\*/)"
@@ -18,6 +19,10 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _MOST_DIGITS: Final = 15
+
+WORDS: Final = ("send", "recv", "calc")
+"""Operations."""
+
 _TAILS: Final = {"send": ("tag", "cpu", "nic"), "recv": ("tag", "cpu", "nic"), "calc": ("cpu",)}
 _END: Final = ("end", "", 0)
 
@@ -34,6 +39,8 @@ class Operation:
         Bytes, or ns of a calc.
     peer, tag : int
         0 of a calc.
+    cpu : int
+        Of its rank.
     line : int
     """
 
@@ -41,6 +48,7 @@ class Operation:
     amount: int
     peer: int
     tag: int
+    cpu: int
     line: int
 
 
@@ -60,7 +68,7 @@ class Rank:
     with_: list[tuple[int, int]] = field(default_factory=list)
 
 
-def ranks_of(text: str) -> list[Rank]:
+def ranks_of(text: str, file: str) -> list[Rank]:
     """What every rank does.
 
     Raises
@@ -68,16 +76,16 @@ def ranks_of(text: str) -> list[Rank]:
     FormatError
         If it is no GOAL file; names the line.
     """
-    return _Parser(_tokens(text)).file()
+    return _Parser(_tokens(text, file), file).ranks()
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+def _tokens(text: str, file: str) -> Iterator[tuple[str, str, int]]:
     """(kind, text, line) of every token."""
     line = 1
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup
         if kind == "wrong":
-            raise FormatError(f"found {match[0]!r}, which no GOAL file has", line)
+            raise FormatError(f'found "{shown(match[0])}", which no GOAL file has', file, line, 1)
         if kind in ("line", "comment"):
             line += match[0].count("\n")
         elif kind is not None and kind != "skip":
@@ -88,7 +96,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
 class _Parser:
     """Reads tokens, one ahead."""
 
-    def __init__(self, tokens: Iterator[tuple[str, str, int]]) -> None:
+    def __init__(self, tokens: Iterator[tuple[str, str, int]], file: str) -> None:
+        self._file = file
         self._tokens = tokens
         self._next = next(tokens)
 
@@ -96,7 +105,7 @@ class _Parser:
     def line(self) -> int:
         return self._next[2]
 
-    def file(self) -> list[Rank]:
+    def ranks(self) -> list[Rank]:
         """num_ranks N, and every rank once."""
         self._word("num_ranks")
         line, count = self.line, self._number("number")
@@ -106,13 +115,13 @@ class _Parser:
             at, number = self.line, self._number("number")
             if number >= count or number in ranks:
                 there = "is there twice" if number in ranks else f"is not among {count}"
-                raise FormatError(f"rank {number} {there}", at)
+                raise self._error(f"rank {number} {there}", at)
             ranks[number] = self._rank()
         if len(ranks) < count:
             missing = next(rank for rank in range(count) if rank not in ranks)
-            raise FormatError(f"rank {missing} is missing", line)
+            raise self._error(f"rank {missing} is missing", line)
         if not count:
-            raise FormatError("there are no ranks", line)
+            raise self._error("there are no ranks", line)
         return [ranks[number] for number in range(count)]
 
     def _rank(self) -> Rank:
@@ -124,7 +133,7 @@ class _Parser:
             if self._next[:2] == ("mark", ":"):
                 self._take("mark", ":")
                 if name in labels:
-                    raise FormatError(f"the label {name} is there twice", line)
+                    raise self._error(f"the label {name[:40]} is there twice", line)
                 labels[name] = len(rank.operations)
                 name, line = self._take("word", "send, recv or calc"), self.line
             elif self._next[1] in ("requires", "irequires"):
@@ -136,14 +145,14 @@ class _Parser:
         for waiter, kind, awaited, line in waits:
             for label in (waiter, awaited):
                 if label not in labels:
-                    raise FormatError(f"there is no label {label[:40]} at this rank", line)
+                    raise self._error(f"there is no label {label[:40]} at this rank", line)
             pairs = rank.after if kind == "requires" else rank.with_
             pairs.append((labels[waiter], labels[awaited]))
         return rank
 
     def _operation(self, word: str, line: int) -> Operation:
         if word not in _TAILS:
-            raise FormatError(f"found {word[:40]}, expected send, recv or calc", line)
+            raise self._error(f"found {word[:40]}, expected send, recv or calc", line)
         amount, peer = self._number("number" if word == "calc" else "bytes"), 0
         if word != "calc":
             self._word("to" if word == "send" else "from")
@@ -151,8 +160,10 @@ class _Parser:
         said: dict[str, int] = {}
         while self._next[0] == "word" and self._next[1] in _TAILS[word]:
             key = self._take("word", "tag")
+            if key in said:
+                raise self._error(f"{key} is there twice", self.line)
             said[key] = self._number("number")
-        return Operation(word, amount, peer, said.get("tag", 0), line)
+        return Operation(word, amount, peer, said.get("tag", 0), said.get("cpu", 0), line)
 
     def _word(self, word: str) -> None:
         if self._next[:2] != ("word", word):
@@ -164,7 +175,7 @@ class _Parser:
             "b"
         )
         if len(text) > _MOST_DIGITS:
-            raise FormatError(f"{text[:40]} is too large", self.line)
+            raise self._error(f"{text[:40]} is too large", self.line)
         return int(text)
 
     def _take(self, kind: str, expected: str) -> str:
@@ -179,4 +190,7 @@ class _Parser:
             self._next = next(self._tokens)
 
     def _refuse(self, expected: str) -> NoReturn:
-        raise FormatError(f"found {self._next[1][:40]}, expected {expected}", self.line)
+        raise self._error(f"found {self._next[1][:40]}, expected {expected}", self.line)
+
+    def _error(self, message: str, line: int) -> FormatError:
+        return FormatError(message, self._file, line, 1)

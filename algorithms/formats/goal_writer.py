@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.formats.errors import FormatError
+from algorithms.errors import ScheduleError
 from algorithms.formats.goal import NANOSECOND
 from algorithms.formats.written import Written
 from algorithms.programs.program import members
@@ -34,13 +34,13 @@ def write_goal(program: Program, size: int | None = None) -> Written:
 
     Raises
     ------
-    FormatError
+    ScheduleError
         If the size is missing, or an instruction reaches into another rank's buffers.
     ProgramError
         If the program comes to a stop.
     """
     if size is None and not isinstance(program.purpose, Messages):
-        raise FormatError("GOAL says how many bytes each message has; it needs a size")
+        raise ScheduleError("GOAL says how many bytes each message has; it needs a size")
     moved = _bytes(program, size or 0)
     lines = [f"num_ranks {program.ranks}"]
     for rank in range(program.ranks):
@@ -88,7 +88,7 @@ def _messages(program: Program) -> tuple[dict[int, int], dict[int, int]]:
 
     Raises
     ------
-    FormatError
+    ScheduleError
         If it is by other means than a message, or several at once.
     """
     wire = program.places.on_wire()
@@ -97,14 +97,14 @@ def _messages(program: Program) -> tuple[dict[int, int], dict[int, int]]:
     far = program.rank[waiter] != program.rank[program.after.index]
     sent = wire[program.writes.index]
     if len(program.fetchers()[0]) or int(sent.sum()) != len(instruction):
-        raise FormatError("GOAL cannot say it: its ranks reach into each other's buffers")
+        raise ScheduleError("GOAL cannot say it: its ranks reach into each other's buffers")
     source = program.rank[program.after.index[far]]
     ends = (
         dict(zip(instruction.tolist(), other.tolist(), strict=True)),
         dict(zip(waiter[far].tolist(), source.tolist(), strict=True)),
     )
     if len(ends[0]) < len(instruction) or len(ends[1]) < int(far.sum()):
-        raise FormatError("GOAL cannot say it: an instruction has several messages")
+        raise ScheduleError("GOAL cannot say it: an instruction has several messages")
     return ends
 
 
@@ -118,7 +118,8 @@ def _texts(
     if i in senders:
         yield f"send {moved}b to {senders[i]} tag {program.channel[i]}"
     if work or not (i in receivers or i in senders):
-        yield f"calc {round(work / NANOSECOND)}"
+        cpu = 0 if program.processor is None else int(program.processor[i])
+        yield f"calc {round(work / NANOSECOND)}{f' cpu {cpu}' if cpu else ''}"
 
 
 def _lost(program: Program) -> Iterator[str]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
 
-from algorithms.formats.errors import FormatError
 from algorithms.programs.buffers import BUFFERS
+from topologies.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +58,8 @@ class Elements(ContentHandler):
 
     Attributes
     ----------
+    name : str
+        Of the file.
     algo : dict of str
         Attributes of the outermost element.
     gpus : list of tuple of int
@@ -68,8 +70,9 @@ class Elements(ContentHandler):
         The columns of `STEP`, thread block's position and line of each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
+        self.name = name
         self._place: Locator | None = None
         self._open: list[str] = []
         self.algo: dict[str, str] = {}
@@ -114,7 +117,11 @@ class Elements(ContentHandler):
 
     def refuse(self, message: str) -> NoReturn:
         """Say what is wrong, here."""
-        raise FormatError(message, self.line())
+        raise self.error(message)
+
+    def error(self, message: str, line: int = 0) -> FormatError:
+        """What is wrong in a line, or where the parser is."""
+        return FormatError(message, self.name, line or self.line() or 1, 1)
 
     def number(
         self, said: Mapping[str, str], key: str, least: int = 0, element: str = "", line: int = 0
@@ -128,11 +135,11 @@ class Elements(ContentHandler):
         text = said.get(key)
         if text is None:
             message = f'missing attribute "{key}" in <{element or self._open[-1]}>'
-            raise FormatError(message, line or self.line())
+            raise self.error(message, line)
         digits = text.removeprefix("-")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS) or int(text) < least:
             message = f'{key} is "{text[:40]}"; expected a whole number from {least} on'
-            raise FormatError(message, line or self.line())
+            raise self.error(message, line)
         return int(text)
 
     def _step(self, said: Mapping[str, str]) -> tuple[int, ...]:
@@ -167,7 +174,7 @@ class Elements(ContentHandler):
         return {"cnt": "1", "depid": "-1", "deps": "-1", "s": said.get("step", ""), **said, **ends}
 
 
-def elements_of(data: bytes) -> Elements:
+def elements_of(data: bytes, file: str) -> Elements:
     """The elements of a file.
 
     Raises
@@ -178,7 +185,7 @@ def elements_of(data: bytes) -> Elements:
     from defusedxml.common import DefusedXmlException
     from defusedxml.sax import make_parser
 
-    elements, parser = Elements(), make_parser()
+    elements, parser = Elements(file), make_parser()
     parser.forbid_dtd = True
     parser.setContentHandler(elements)
     elements.setDocumentLocator(parser)
@@ -186,13 +193,12 @@ def elements_of(data: bytes) -> Elements:
         parser.feed(data)
         parser.close()
     except SAXParseException as error:
-        column = error.getColumnNumber()
-        at = (error.getLineNumber() or 0, 0 if column is None else column + 1)
-        raise FormatError(f"not XML: {error.getMessage()}", *at) from None
+        at = (error.getLineNumber() or 1, (error.getColumnNumber() or 0) + 1)
+        raise FormatError(f"not XML: {error.getMessage()}", file, *at) from None
     except DefusedXmlException:
-        raise FormatError("has a DTD or entities; they are refused", elements.line()) from None
+        raise elements.error("has a DTD or entities; they are refused") from None
     except (SAXException, ValueError, LookupError) as error:
-        raise FormatError(f"not XML: {error}", elements.line()) from None
+        raise elements.error(f"not XML: {error}") from None
     if not elements.algo:
-        raise FormatError("holds no <algo>")
+        raise elements.error("holds no <algo>")
     return elements

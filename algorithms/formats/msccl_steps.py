@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from algorithms.formats.errors import FormatError
 from algorithms.formats.msccl_elements import STEP, TYPES
+from topologies.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,9 +30,11 @@ class Steps:
     column : mapping of str to ndarray of int64
         Those of `STEP` as they are written, `rank`, `block`, `send`, `recv` and `chan` of the thread
         block, `line`, and `lane`: the thread block, numbered over all ranks.
+    file : str
     """
 
     column: Mapping[str, NDArray[np.int64]]
+    file: str
 
     def __getitem__(self, name: str) -> NDArray[np.int64]:
         return self.column[name]
@@ -56,7 +58,7 @@ def steps_of(file: Elements, ranks: int) -> Steps:
     blocks |= {"rank": gpu_ids[table[:, -2]], "line": table[:, -1]}
     order = np.lexsort((blocks["block"], blocks["rank"]))
     blocks = {name: values[order] for name, values in blocks.items()}
-    _check_blocks(blocks, ranks)
+    _check_blocks(file.name, blocks, ranks)
     lane = np.empty(len(order), dtype=np.int64)
     lane[order] = np.arange(len(order))
     rows = np.array(file.steps, dtype=np.int64).reshape(-1, len(STEP) + 2)
@@ -65,16 +67,19 @@ def steps_of(file: Elements, ranks: int) -> Steps:
     rows, lanes = rows[by_lane], lanes[by_lane]
     column = {name: values[lanes] for name, values in blocks.items()}
     column |= {name: rows[:, at] for at, name in enumerate(STEP)}
-    steps = Steps({**column, "line": rows[:, -1], "lane": lanes})
+    steps = Steps({**column, "line": rows[:, -1], "lane": lanes}, file.name)
     _check_steps(steps)
     return steps
 
 
-def refuse_where(wrong: NDArray[np.bool_], line: NDArray[np.int64], say: Callable[[int], str]) -> None:
+def refuse_where(
+    file: str, wrong: NDArray[np.bool_], line: NDArray[np.int64], say: Callable[[int], str]
+) -> None:
     """Refuse a file for what is wrong in its first line.
 
     Parameters
     ----------
+    file : str
     wrong : ndarray of bool
     line : ndarray of int64
         Of each.
@@ -88,47 +93,52 @@ def refuse_where(wrong: NDArray[np.bool_], line: NDArray[np.int64], say: Callabl
     if wrong.any():
         found = np.flatnonzero(wrong)
         at = int(found[np.argmin(line[found])])
-        raise FormatError(say(at), int(line[at]))
+        raise FormatError(say(at), file, int(line[at]), 1)
 
 
-def _check_blocks(blocks: Mapping[str, NDArray[np.int64]], ranks: int) -> None:
+def _check_blocks(file: str, blocks: Mapping[str, NDArray[np.int64]], ranks: int) -> None:
     rank, block, line = (blocks[name] for name in ("rank", "block", "line"))
     number = np.arange(len(rank)) - np.searchsorted(rank, rank)
     refuse_where(
+        file,
         block != number,
         line,
         lambda i: f"thread block {block[i]} of gpu {rank[i]}: expected 0, 1, ... without a gap, each once",
     )
-    _check_ends(blocks, "send", "sends to", ranks)
-    _check_ends(blocks, "recv", "receives from", ranks)
+    _check_ends(file, blocks, "send", "sends to", ranks)
+    _check_ends(file, blocks, "recv", "receives from", ranks)
 
 
-def _check_ends(blocks: Mapping[str, NDArray[np.int64]], end: str, does: str, ranks: int) -> None:
+def _check_ends(file: str, blocks: Mapping[str, NDArray[np.int64]], end: str, does: str, ranks: int) -> None:
     """Whom the thread blocks send to, or receive from."""
     rank, peer, channel, line = (blocks[name] for name in ("rank", end, "chan", "line"))
 
     def who(i: int) -> str:
         return f"thread block {blocks['block'][i]} of gpu {rank[i]} {does}"
 
-    refuse_where(peer >= ranks, line, lambda i: f"{who(i)} rank {peer[i]}; there are {ranks} ranks")
-    refuse_where(peer == rank, line, lambda i: f"{who(i)} itself")
+    refuse_where(file, peer >= ranks, line, lambda i: f"{who(i)} rank {peer[i]}; there are {ranks} ranks")
+    refuse_where(file, peer == rank, line, lambda i: f"{who(i)} itself")
     beyond = (peer >= 0) & ((channel < 0) | (channel >= MOST_CHANNELS))
-    refuse_where(beyond, line, lambda i: f"chan is {channel[i]}; expected 0 to {MOST_CHANNELS - 1}")
+    refuse_where(file, beyond, line, lambda i: f"chan is {channel[i]}; expected 0 to {MOST_CHANNELS - 1}")
     key = (rank * ranks + peer) * MOST_CHANNELS + channel
     order = np.argsort(key, kind="stable")
     twice = np.zeros(len(key), dtype=bool)
     twice[order[1:]] = key[order[1:]] == key[order[:-1]]
     twice &= peer >= 0
-    refuse_where(twice, line, lambda i: f"{who(i)} rank {peer[i]} by channel {channel[i]}, as another does")
+    refuse_where(
+        file, twice, line, lambda i: f"{who(i)} rank {peer[i]} by channel {channel[i]}, as another does"
+    )
 
 
 def _check_steps(steps: Steps) -> None:
     line, lane, words = steps["line"], steps["lane"], list(TYPES)
     number = np.arange(len(lane)) - np.searchsorted(lane, lane)
-    refuse_where(steps["s"] != number, line, lambda i: f"s is {steps['s'][i]}; expected {number[i]}")
+    refuse_where(
+        steps.file, steps["s"] != number, line, lambda i: f"s is {steps['s'][i]}; expected {number[i]}"
+    )
 
     def alone(i: int) -> str:
         return f"a step {words[steps['type'][i]]} in a thread block without a peer for it"
 
     for does, peer in (("sends", "send"), ("receives", "recv")):
-        refuse_where(steps.does(does) & (steps[peer] < 0), line, alone)
+        refuse_where(steps.file, steps.does(does) & (steps[peer] < 0), line, alone)

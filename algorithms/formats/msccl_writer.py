@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from algorithms.formats.errors import FormatError
+from algorithms.errors import ScheduleError
 from algorithms.formats.msccl_elements import TYPES, Type
 from algorithms.formats.msccl_xml import COLLECTIVES, root_of
 from algorithms.formats.written import Written
@@ -38,12 +38,12 @@ def write_msccl_xml(program: Program, size: int | None = None) -> Written:  # no
 
     Raises
     ------
-    FormatError
+    ScheduleError
         If an instruction has no form in the format; names it.
     """
     purpose = program.purpose
     if isinstance(purpose, Messages):
-        raise FormatError("MSCCL XML cannot say it: nobody knows what its messages hold")
+        raise ScheduleError("MSCCL XML cannot say it: nobody knows what its messages hold")
     file = _File.of(program)
     lines = [_algo(program, purpose), *file.lines(), "</algo>"]
     return Written(("\n".join(lines) + "\n").encode(), tuple(_lost(file, purpose)))
@@ -140,7 +140,7 @@ def _form(program: Program, i: int, wire: NDArray[np.bool_]) -> _Form:
 
     Raises
     ------
-    FormatError
+    ScheduleError
         If there is none.
     """
     if program.count[i] == 0:
@@ -154,7 +154,7 @@ def _form(program: Program, i: int, wire: NDArray[np.bool_]) -> _Form:
     kind = Type(receives, bool(own), adds, bool(kept), sends)
     strange = len(own) > 1 + adds or len(reads) - len(own) > 1 or len(writes) > kind.writes + kind.sends
     if kind not in _WORDS or strange or (program.places.owner[own + kept] != program.rank[i]).any():
-        raise FormatError(f"MSCCL XML cannot say it: no step does what {program.at(i)} does")
+        raise ScheduleError(f"MSCCL XML cannot say it: no step does what {program.at(i)} does")
     source, target = (own or kept)[0], (kept or own)[0]
     return _Form(kind, f"{_end(program, 'src', source)} {_end(program, 'dst', target)}")
 
@@ -179,7 +179,7 @@ def _peers(program: Program, lane: NDArray[np.int64]) -> NDArray[np.int64]:
         if mixed.any():
             i = int(instruction[np.argmax(mixed)])
             text = f"thread block {program.block[i]} of rank {program.rank[i]} has several peers"
-            raise FormatError(f"MSCCL XML cannot say it: {text}")
+            raise ScheduleError(f"MSCCL XML cannot say it: {text}")
     return peer
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from algorithms.collective import KINDS
 from algorithms.errors import ScheduleError
-from algorithms.formats.errors import FormatError
 from algorithms.formats.msccl_elements import TYPES, elements_of
 from algorithms.formats.msccl_steps import MOST_CHANNELS, refuse_where, steps_of
 from algorithms.programs.buffers import BUFFERS, buffers_of
@@ -44,7 +43,7 @@ COLLECTIVES: Final[Mapping[str, str]] = MappingProxyType(
 """What the format calls the collectives."""
 
 
-def read_msccl_xml(data: bytes) -> Program:
+def read_msccl_xml(data: bytes, file: str) -> Program:
     """Program of an MSCCL XML file.
 
     Messages of one channel from one rank to another are matched by their order alone.
@@ -54,17 +53,17 @@ def read_msccl_xml(data: bytes) -> Program:
     FormatError
         If it is not XML, has a DTD, or says what no runtime would take; names the line.
     """
-    file = elements_of(data)
+    elements = elements_of(data, file)
     try:
-        purpose, in_place = _purpose(file)
-        scratch = _scratch(file, purpose)
-        steps = steps_of(file, purpose.ranks)
+        purpose, in_place = _purpose(elements)
+        scratch = _scratch(elements, purpose)
+        steps = steps_of(elements, purpose.ranks)
         busy = steps["rank"][steps.does("receives" if KINDS[purpose.kind].source == "root" else "sends")]
         purpose = replace(purpose, root=_idle(purpose, busy))
         check_moves(4 * int(steps["cnt"].sum()))
-        return _program(file, steps, buffers_of(purpose, scratch, in_place=in_place))
+        return _program(elements, steps, buffers_of(purpose, scratch, in_place=in_place))
     except ScheduleError as error:
-        raise FormatError(error.message, file.algo_line) from None
+        raise elements.error(error.message, elements.algo_line) from None
 
 
 def _purpose(file: Elements) -> tuple[Purpose, bool]:
@@ -73,7 +72,7 @@ def _purpose(file: Elements) -> tuple[Purpose, bool]:
     kind = COLLECTIVES.get(said.get("coll", ""))
     if kind is None:
         found = f'coll is "{said["coll"][:40]}"' if "coll" in said else 'missing attribute "coll" in <algo>'
-        raise FormatError(f"{found}; expected {', '.join(COLLECTIVES)}", file.algo_line)
+        raise file.error(f"{found}; expected {', '.join(COLLECTIVES)}", file.algo_line)
     ranks, parts, in_place = (
         file.number(said, key, least, "algo", file.algo_line)
         for key, least in (("ngpus", 1), ("nchunksperloop", 1), ("inplace", 0))
@@ -87,16 +86,16 @@ def _scratch(file: Elements, purpose: Purpose) -> NDArray[np.int64]:
     for rank, inputs, outputs, room, line in file.gpus:
         if rank >= purpose.ranks or rank in scratch:
             there = "is there twice" if rank in scratch else f"is not among {purpose.ranks}"
-            raise FormatError(f"gpu {rank} {there}", line)
+            raise file.error(f"gpu {rank} {there}", line)
         scratch[rank] = room
         wanted = {"i_chunks": (inputs, purpose.room("source")), "o_chunks": (outputs, purpose.room("target"))}
         for name, (found, expected) in wanted.items():
             if found not in (0, expected):
                 text = f"{name} is {found}; nchunksperloop makes it {expected}, or 0 where it is not used"
-                raise FormatError(text, line)
+                raise file.error(text, line)
     if len(scratch) < purpose.ranks:
         missing = next(rank for rank in range(purpose.ranks) if rank not in scratch)
-        raise FormatError(f"gpu {missing} is missing", file.algo_line)
+        raise file.error(f"gpu {missing} is missing", file.algo_line)
     return np.array([scratch[rank] for rank in range(purpose.ranks)], dtype=np.int64)
 
 
@@ -167,13 +166,14 @@ def _matched(
             return f"rank {rank[i]} sends to rank {to[i]} by channel {channel[i]}, which never receives it"
         return f"rank {rank[i]} receives from rank {by[i]} by channel {channel[i]}, which never sends it"
 
-    refuse_where(missing, line, text)
+    refuse_where(steps.file, missing, line, text)
     partner = sends[sender]
     unequal = np.zeros(len(rank), dtype=bool)
     unequal[receives] = count[receives] != count[partner]
     source = np.zeros(len(rank), dtype=np.int64)
     source[receives] = partner
     refuse_where(
+        steps.file,
         unequal,
         line,
         lambda i: f"receives {count[i]} chunks, of which line {line[source[i]]} sends {count[source[i]]}",
@@ -192,7 +192,7 @@ def _places(steps: Steps, who: NDArray[np.int64], end: str, buffers: Buffers) ->
             f"buffer {BUFFERS[buffer[i]]} has the chunks 0 to {room[i] - 1}"
         )
 
-    refuse_where((at < 0) | (at + count > room), steps["line"][who], text)
+    refuse_where(steps.file, (at < 0) | (at + count > room), steps["line"][who], text)
     return np.asarray(buffers.first[buffer, rank] + at)
 
 
@@ -218,5 +218,5 @@ def _depended(steps: Steps) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     def text(i: int) -> str:
         return f"waits for step {number[i]} of thread block {wanted[i]}; gpu {rank[waiter[i]]} has none"
 
-    refuse_where(absent, steps["line"][waiter], text)
+    refuse_where(steps.file, absent, steps["line"][waiter], text)
     return waiter, begins[at] + number

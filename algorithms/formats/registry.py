@@ -1,22 +1,23 @@
-"""The formats of schedules; a file's is told by what it begins with."""
+"""The formats of schedules, by name, and which one a file is in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from algorithms.formats.errors import FormatError
 from algorithms.formats.goal import read_goal
 from algorithms.formats.goal_writer import write_goal
 from algorithms.formats.msccl_writer import write_msccl_xml
 from algorithms.formats.msccl_xml import read_msccl_xml
 from algorithms.formats.written import Written
-from algorithms.programs.program import Program
+from topologies.errors import FormatError
+from topologies.formats.reading import MOST_BYTES
 
-MOST_BYTES: Final = 1 << 26
-"""Of a file that is read."""
+if TYPE_CHECKING:
+    from algorithms.programs.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,79 +26,76 @@ class Format:
 
     Attributes
     ----------
-    name : str
-        What a person calls it.
     about : str
         What it is, in a few words.
-    suffixes : tuple of str
-        How its files' names end.
-    begins : tuple of bytes
-        How its files begin, after blanks.
+    endings : tuple of str
+        How names of its files end.
+    mark : bytes
+        What stands in its files and not in others that end like them.
     read : callable
-        Bytes to a program.
-    write : callable
+        (data, file) -> program.
+    write : callable, optional
         A program, and the bytes of its full vector where they are known, to a file.
     """
 
-    name: str
     about: str
-    suffixes: tuple[str, ...]
-    begins: tuple[bytes, ...]
-    read: Callable[[bytes], Program]
-    write: Callable[[Program, int | None], Written]
+    endings: tuple[str, ...]
+    mark: bytes
+    read: Callable[[bytes, str], Program]
+    write: Callable[[Program, int | None], Written] | None = None
 
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
-        form.name: form
-        for form in (
-            Format(
-                "msccl", "MSCCL's XML of thread blocks", (".xml",), (b"<",), read_msccl_xml, write_msccl_xml
-            ),
-            Format(
-                "goal",
-                "LogGOPSim's messages and waits",
-                (".goal",),
-                (b"num_ranks", b"//", b"/*"),
-                read_goal,
-                write_goal,
-            ),
-        )
+        "msccl": Format("MSCCL's XML", (".xml",), b"<algo", read_msccl_xml, write_msccl_xml),
+        "goal": Format("GOAL, of LogGOPSim", (".goal",), b"num_ranks", read_goal, write_goal),
     }
 )
 
-SUFFIXES: Final = tuple(suffix for form in FORMATS.values() for suffix in form.suffixes)
+ENDINGS: Final = tuple(dict.fromkeys(ending for form in FORMATS.values() for ending in form.endings))
+
+WRITTEN: Final = tuple(name for name, form in FORMATS.items() if form.write is not None)
+"""Formats that are written."""
 
 
-def format_of(data: bytes) -> Format:
-    """The format of a file.
+def format_of(file: str, data: bytes) -> str:
+    """The format of a file by its name's ending and its content.
 
     Raises
     ------
     FormatError
-        If it looks like none.
+        If it is none that is known.
+
+    Examples
+    --------
+    >>> format_of("ring.xml", b"<algo/>"), format_of("ring", b"num_ranks 2")
+    ('msccl', 'goal')
     """
-    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
-    for form in FORMATS.values():
-        if start.startswith(form.begins):
-            return form
-    raise FormatError("is empty" if not data.strip() else "looks like no schedule that is known")
+    ending = PurePath(file).suffix.lower()
+    fits = [name for name, form in FORMATS.items() if ending in form.endings] or list(FORMATS)
+    marked = [name for name in fits if FORMATS[name].mark in data]
+    if marked or len(fits) == 1:
+        return (marked or fits)[0]
+    what = f"looks like none of {', '.join(fits)}" if data.strip() else "is empty"
+    raise FormatError(f"no schedule that is known: it {what}", file, 1, 1)
 
 
-def read_schedule(data: bytes, form: str | None = None) -> Program:
+def read_schedule(data: bytes, file: str, form: str | None = None) -> Program:
     """Program of a file.
 
     Parameters
     ----------
     data : bytes
+    file : str
+        Its name.
     form : str, optional
         One of `FORMATS`; by default the one that it looks like.
 
     Raises
     ------
     FormatError
-        If it is too large, or cannot be read; names the line.
+        If it is too large, or cannot be read; names the place.
     """
     if len(data) > MOST_BYTES:
-        raise FormatError(f"is larger than {MOST_BYTES >> 20} MiB")
-    return (format_of(data) if form is None else FORMATS[form]).read(data)
+        raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
+    return FORMATS[form or format_of(file, data)].read(data, file)

@@ -97,7 +97,7 @@ class Program:
     line : ndarray of int32
         Of the file; 0 where it is unknown.
     channel : ndarray of int16
-        Lane between two ranks, for what is sent.
+        Lane between two ranks, for what is sent; the tag of messages.
     count : ndarray of int32
         Places that each of its reads and writes goes over.
     reads, writes : Csr
@@ -108,6 +108,8 @@ class Program:
     places : Places
     work : ndarray of int64, or None
         fs for which each computes.
+    processor : ndarray of int16, or None
+        Of those that its rank has, the one on which it does.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Program:
     after: Csr
     places: Places
     work: NDArray[np.int64] | None = None
+    processor: NDArray[np.int16] | None = None
 
     def __len__(self) -> int:
         return len(self.rank)

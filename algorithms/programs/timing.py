@@ -129,6 +129,9 @@ def _settled(program: Program, rows: _Rows, collective: Collective, run: Run) ->
     alone = column["src"] == column["dst"]
     column["step"] -= alone & (column["step"] > 0)
     channel = program.channel[column["instruction"]]
+    if isinstance(program.purpose, Messages):
+        # tags keep messages apart, but are no lanes: what is ready at once goes in the order of the file
+        channel = np.zeros_like(channel)
     order = np.lexsort((column["src"], channel, column["level"], column["step"]))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -153,13 +156,16 @@ def _settled(program: Program, rows: _Rows, collective: Collective, run: Run) ->
         column["mode"].astype(np.uint8),
         None if index is None else index.astype(np.int32),
         program.name,
-        precedence=Precedence(after, depth, program, _work(program, column)),
+        precedence=Precedence(after, depth, program, *_work(program, column)),
     )
 
 
-def _work(program: Program, column: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
-    """Fs for which each row computes."""
+def _work(
+    program: Program, column: Mapping[str, NDArray[np.int64]]
+) -> tuple[NDArray[np.int64] | None, NDArray[np.int16] | None]:
+    """Fs for which each row computes, and on which of its rank's processors."""
     if program.work is None or not program.work.any():
-        return None
-    alone = (column["src"] == column["dst"]) & (column["moves"] == 0)
-    return np.where(alone, program.work[column["instruction"]], 0)
+        return None, None
+    alone, instruction = (column["src"] == column["dst"]) & (column["moves"] == 0), column["instruction"]
+    work = np.where(alone, program.work[instruction], 0)
+    return work, None if program.processor is None else np.where(work > 0, program.processor[instruction], 0)

@@ -64,7 +64,9 @@ def computed(schedule: Schedule, messages: Messages, machine: Machine) -> list[H
     """What ranks compute between their messages, where a program says that they do."""
     if schedule.precedence is None or schedule.precedence.work is None:
         return []
-    return [machine.computing(schedule.precedence.work[messages.transfer], messages.src)]
+    work, processor = schedule.precedence.work[messages.transfer], schedule.precedence.processor
+    which = np.zeros(len(work), dtype=np.int64) if processor is None else processor[messages.transfer]
+    return [machine.computing(work, messages.src, which)]
 
 
 def ways_of(schedule: Schedule, messages: Messages, machine: Machine) -> tuple[Routes, NDArray[np.integer]]:

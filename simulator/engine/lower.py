@@ -81,8 +81,8 @@ def lower(
     """
     network = network or Network()
     job = Job(schedule, placement(schedule, topology, network), delay=delay or {})
-    computes = schedule.computes
-    return lower_job(job, Machine(topology, network, reduction, memory or Memory(), computes))
+    processors = schedule.processors
+    return lower_job(job, Machine(topology, network, reduction, memory or Memory(), processors))
 
 
 def lower_together(
@@ -107,8 +107,8 @@ def lower_together(
     TopologyError, ScheduleError, PlanError
         As `lower`, or if a job's ranks are not there, or it comes after one that is not before it.
     """
-    computes = any(job.schedule.computes for job in jobs)
-    machine = Machine(topology, network or Network(), reduction, computes=computes)
+    processors = max((job.schedule.processors for job in jobs), default=0)
+    machine = Machine(topology, network or Network(), reduction, processors=processors)
     return together(jobs, [lower_job(job, machine) for job in jobs])
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Machine:
     """A topology under a network's model, with reducers.
 
-    What runs on it may take so much memory, and its ranks may compute. Its resources are the links, then a
+    What runs on it may take so much memory, and its ranks may compute on so many processors, of which the
+    first handles messages, too, where that takes time. Its resources are the links, then a
     block for each kind of thing that every rank has, and one for each engine that every link has.
     """
 
@@ -33,7 +34,7 @@ class Machine:
     network: Network
     reduction: Reduction | None = None
     memory: Memory = field(default_factory=Memory)
-    computes: bool = False
+    processors: int = 0
 
     def __post_init__(self) -> None:
         staging = self.network.staging
@@ -59,14 +60,15 @@ class Machine:
     def kinds(self) -> list[int]:
         """What every rank has."""
         reducers = [] if self.reduction is None else [REDUCER]
-        if self.computes and self.endpoint is None:
-            reducers.append(COMPUTE)
-        return reducers + ([] if self.endpoint is None else [PROCESSOR, SEND_PORT, RECEIVE_PORT])
+        endpoint = [] if self.endpoint is None else [PROCESSOR, SEND_PORT, RECEIVE_PORT]
+        return reducers + endpoint + [COMPUTE] * max(self.processors - (self.endpoint is not None), 0)
 
-    def number(self, kind: int, ranks: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Numbers of the resources of that kind that the topology's ranks have."""
-        block = self.kinds().index(kind)
-        return len(self.topology.links) + block * self.topology.ranks + ranks.astype(np.int64)
+    def number(
+        self, kind: int, ranks: NDArray[np.integer], which: NDArray[np.integer] | int = 0
+    ) -> NDArray[np.int64]:
+        """Numbers of the resources of that kind that the topology's ranks have; which of several."""
+        block = self.kinds().index(kind) + which
+        return np.asarray(len(self.topology.links) + block * self.topology.ranks + ranks.astype(np.int64))
 
     @property
     def engines(self) -> int:
@@ -99,8 +101,10 @@ class Machine:
             np.concatenate([np.full(len(which), gap, dtype=np.int64) for _, which, gap in every]),
         )
 
-    def computing(self, work: NDArray[np.int64], rank: NDArray[np.int64]) -> Hops:
-        """A hop over the processor of its rank for each operation that computes.
+    def computing(
+        self, work: NDArray[np.int64], rank: NDArray[np.int64], processor: NDArray[np.integer]
+    ) -> Hops:
+        """A hop over a processor of its rank for each operation that computes.
 
         Parameters
         ----------
@@ -108,10 +112,17 @@ class Machine:
             fs.
         rank : ndarray of int64, shape (operations,)
             The topology's.
+        processor : ndarray of int, shape (operations,)
+            Which of those that the rank has.
         """
         some = work > 0
-        kind = COMPUTE if self.endpoint is None else PROCESSOR
-        return single(some, self.number(kind, rank[some]), work[some])
+        which, rank = processor[some].astype(np.int64), rank[some]
+        if self.endpoint is None:
+            return single(some, self.number(COMPUTE, rank, which), work[some])
+        first = self.number(PROCESSOR, rank)
+        if self.processors > 1:
+            first = np.where(which == 0, first, self.number(COMPUTE, rank, which - 1))
+        return single(some, first, work[some])
 
     def reducing(
         self,

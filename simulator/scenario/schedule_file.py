@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from algorithms.formats.errors import FormatError
-from algorithms.formats.registry import SUFFIXES, read_schedule
+from algorithms.formats.registry import ENDINGS, read_schedule
 from algorithms.programs.errors import ProgramError
 from algorithms.programs.purpose import MESSAGES, Messages, Purpose
 from algorithms.programs.timing import schedule_of
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from topologies.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ _SCHEDULE: At = ("collective", "algorithm", "schedule")
 
 def is_schedule(path: Path) -> bool:
     """Whether a file is, by its name, a schedule of another tool."""
-    return path.suffix.lower() in SUFFIXES
+    return path.suffix.lower() in ENDINGS
 
 
 def read_program(path: Path, form: str | None = None) -> Program:
@@ -42,7 +42,7 @@ def read_program(path: Path, form: str | None = None) -> Program:
     Raises
     ------
     ScenarioErrors
-        If it cannot be read; names the file and the line.
+        If it cannot be read; names the file and the place.
     """
     try:
         data = path.read_bytes() if path.is_file() else None
@@ -51,10 +51,10 @@ def read_program(path: Path, form: str | None = None) -> Program:
     if data is None:
         raise ScenarioErrors([ScenarioError("there is no such file", str(path))])
     try:
-        return read_schedule(data, form)
+        return read_schedule(data, str(path), form)
     except FormatError as error:
-        place = (error.line, error.column or 1) if error.line else (None, None)
-        raise ScenarioErrors([ScenarioError(error.message, str(path), *place)]) from None
+        message = error.message if error.byte is None else f"byte {error.byte}: {error.message}"
+        raise ScenarioErrors([ScenarioError(message, error.file, error.line, error.column)]) from None
 
 
 @contextmanager

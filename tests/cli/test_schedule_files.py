@@ -83,3 +83,19 @@ def test_a_file_that_does_not_fit_is_refused(
     write(scenario, SCENARIO.replace(old, new))
     assert collsim("run", scenario) == 2
     assert said in capsys.readouterr().err
+
+
+def test_goal_says_its_own_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "relay.goal", text("relay.goal"))
+    assert collsim("check", tmp_path / "relay.goal") == 0
+    assert "(comes to an end: 3 ranks, 3 messages of unknown content)" in capsys.readouterr().out
+    timed = """\
+topology: {kind: full_mesh, ranks: 3, bandwidth: 1 GB/s, latency: 2.5 us}
+collective: {kind: all_to_all, algorithm: {schedule: relay.goal}}
+expect: {time: 11.1 us, transfers: 3, verified: no}
+"""
+    file = write(tmp_path / "relay.yaml", timed)
+    assert collsim("check", file) == 0
+    write(file, timed.replace("all_to_all,", "all_to_all, size: 1 kB,"))
+    assert collsim("check", file) == 2
+    assert "2:32: collective.size: the file says how many bytes it moves" in capsys.readouterr().err

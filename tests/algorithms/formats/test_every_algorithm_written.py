@@ -35,9 +35,9 @@ def test_written_and_read_back(name: str, kind: str) -> None:
             continue
         program = program_of(schedule)
         written = FORMATS["msccl"].write(program)
-        again = FORMATS["msccl"].read(written.data)
+        again = FORMATS["msccl"].read(written.data, "a.xml")
         prove_program(again)
-        messages = FORMATS["goal"].read(FORMATS["goal"].write(program, SIZE).data)
+        messages = FORMATS["goal"].read(FORMATS["goal"].write(program, SIZE).data, "a.goal")
         prove_program(messages)
         counted, found = count(schedule), totals_of(again)
         assert found.sent == schedule.count.sum()
@@ -53,7 +53,7 @@ def test_written_and_read_back(name: str, kind: str) -> None:
 
 def test_what_is_read_is_written_again() -> None:
     data = FORMATS["msccl"].write(program_of(build("bruck", "all_to_all", 5, 0))).data
-    assert FORMATS["msccl"].write(FORMATS["msccl"].read(data)).data == data
+    assert FORMATS["msccl"].write(FORMATS["msccl"].read(data, "a.xml")).data == data
 
 
 def test_a_root_that_the_format_cannot_say_is_lost() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algorithms.formats.errors import FormatError
 from algorithms.formats.registry import read_schedule
 from algorithms.programs.errors import ProgramError
 from algorithms.programs.proof import prove_program
 from algorithms.programs.timing import schedule_of
 from tests.algorithms.formats.format_files import FILES
+from topologies.errors import FormatError
 
 MUTATIONS = 200
 
@@ -45,10 +45,9 @@ def test_a_damaged_file_is_refused_or_read(file: Path) -> None:
     outcomes = set[str]()
     for _ in range(MUTATIONS):
         try:
-            program = read_schedule(mutated(data, random))
+            program = read_schedule(mutated(data, random), file.name)
             prove_program(program)
-            if program.purpose is not None:
-                schedule_of(program, 1000)
+            schedule_of(program, 1000)
             outcomes.add("right")
         except (FormatError, ProgramError) as error:
             outcomes.add(type(error).__name__ + " of several lines" * ("\n" in error.message))

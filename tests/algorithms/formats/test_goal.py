@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from algorithms.formats.errors import FormatError
 from algorithms.formats.goal import read_goal
 from algorithms.formats.goal_writer import write_goal
 from algorithms.programs.errors import ProgramError
@@ -16,6 +15,7 @@ from simulator.engine.lower import lower
 from simulator.engine.network import Endpoint, Network
 from tests.algorithms.formats.format_files import SHARED, text
 from topologies import full_mesh
+from topologies.errors import FormatError
 
 RELAY = text("relay.goal")
 
@@ -24,7 +24,7 @@ LOGGP = Network(endpoint=Endpoint(overhead=1.5e-6, gap=1e-6))
 
 
 def seconds(data: str, network: Network | None) -> float:
-    program = read_goal(data.encode())
+    program = read_goal(data.encode(), "a.goal")
     topology = full_mesh(program.ranks, bandwidth=1e9, latency=2.5e-6)
     plan = lower(schedule_of(program, 0), topology, network)
     times = {run_plan(plan, engine).time for engine in ("simpy", "compiled")}
@@ -33,7 +33,7 @@ def seconds(data: str, network: Network | None) -> float:
 
 
 def test_a_file_is_read() -> None:
-    program = read_goal(RELAY.encode())
+    program = read_goal(RELAY.encode(), "a.goal")
     prove_program(program)
     assert totals_of(program).messages == 3
     assert program.purpose.collective().sizes.tolist() == [1000, 2000, 1000]  # type: ignore[call-arg, union-attr]
@@ -45,9 +45,27 @@ def test_it_takes_the_time_of_its_links() -> None:
 
 
 def test_it_takes_the_time_of_loggp() -> None:
-    # rank 1 computes 0.5 us first; the work of rank 0 ends at 4 us, its first message goes o + 1 us + L + o later
-    # to rank 1, and from there to rank 2 in as long
+    # rank 1 computes 0.5 us first; the work of rank 0 ends at 4 us, its first message is at rank 1
+    # o + 1 us + L + o later, and from there at rank 2 in as long
     assert seconds(RELAY, LOGGP) == pytest.approx((4 + 2 * (1.5 + 1 + 2.5 + 1.5) + 0.1) * 1e-6, rel=1e-12)
+
+
+def test_cpus_compute_side_by_side() -> None:
+    one = "num_ranks 1 rank 0 { calc 3000 calc 1000 cpu 0 calc 2000 }"
+    for cpu, alone in (("", 6e-6), ("cpu 7", 4e-6), ("cpu 99999", 4e-6)):
+        data = one.replace("calc 2000", f"calc 2000 {cpu}")
+        # the processor of messages is the first of them
+        assert seconds(data, None) == seconds(data, LOGGP) == pytest.approx(alone, rel=1e-12)
+        assert seconds(write_goal(read_goal(data.encode(), "a.goal")).data.decode(), None) == alone
+
+
+def test_tags_keep_apart_what_is_received_in_another_order() -> None:
+    data = """num_ranks 2
+rank 0 { send 1b to 1 tag 5 send 2b to 1 tag 70000 }
+rank 1 { recv 2b from 0 tag 70000 recv 1b from 0 tag 5 }"""
+    program = read_goal(data.encode(), "a.goal")
+    again = read_goal(write_goal(program).data, "a.goal")
+    assert again.purpose.collective().sizes.tolist() == [2, 1]  # type: ignore[call-arg, union-attr]
 
 
 def test_a_published_tree_takes_its_depth() -> None:
@@ -59,8 +77,8 @@ def test_a_published_tree_takes_its_depth() -> None:
 
 
 def test_what_is_read_is_written_again() -> None:
-    program = read_goal(RELAY.encode())
-    again = read_goal(write_goal(program).data)
+    program = read_goal(RELAY.encode(), "a.goal")
+    again = read_goal(write_goal(program).data, "a.goal")
     assert write_goal(again).data == write_goal(program).data
     assert seconds(write_goal(program).data.decode(), None) == seconds(RELAY, None)
 
@@ -77,10 +95,11 @@ WRONG = [
     ("requires work", "requires wrok", 8, "there is no label wrok at this rank"),
     ("second: send", "first: send", 7, "the label first is there twice"),
     ("num_ranks 3", "num_ranks 4", 2, "rank 3 is missing"),
-    ("num_ranks 3", "num_ranks 2", 20, "rank 2 is not among 2"),
+    ("num_ranks 3", "num_ranks 2", 21, "rank 2 is not among 2"),
     ("rank 1 {", "rank 0 {", 12, "rank 0 is there twice"),
     ("num_ranks 3", "", 4, "found rank, expected num_ranks"),
-    ("cpu 1", "cpu $", 5, "found '$', which no GOAL file has"),
+    ("cpu 1", "cpu 1 cpu 2", 5, "cpu is there twice"),
+    ("cpu 1", "cpu $", 5, 'found "$", which no GOAL file has'),
     ("done requires b\n}", "done requires b", 27, "found the end, expected an operation"),
 ]
 
@@ -89,7 +108,7 @@ WRONG = [
 def test_a_wrong_file_is_refused_with_its_line(old: str, new: str, line: int, said: str) -> None:
     assert old in RELAY
     with pytest.raises(FormatError) as caught:
-        read_goal(RELAY.replace(old, new, 1).encode())
+        read_goal(RELAY.replace(old, new, 1).encode(), "a.goal")
     assert (caught.value.line, caught.value.message) == (line, said)
 
 
@@ -102,5 +121,12 @@ rank 1 { a: recv 1b from 0
 b: send 1b to 0
 b requires a }"""
     with pytest.raises(ProgramError, match="deadlock: rank 0, operation 0") as caught:
-        prove_program(read_goal(circle.encode()))
+        prove_program(read_goal(circle.encode(), "a.goal"))
     assert caught.value.line == 2
+
+
+def test_what_begins_together_may_not_be_too_much() -> None:
+    waits = "\n".join(f"l{i + 1} irequires l{i}" for i in range(3000))
+    calcs = "\n".join(f"l{i}: calc 1" for i in range(3001))
+    with pytest.raises(FormatError, match="waits follow from irequires"):
+        read_goal(f"num_ranks 1 rank 0 {{ {calcs}\n{waits} }}".encode(), "a.goal")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from algorithms.formats.errors import FormatError
 from algorithms.formats.msccl_xml import read_msccl_xml
 from algorithms.programs.proof import prove_program
 from algorithms.programs.summary import Totals, totals_of
 from tests.algorithms.formats.format_files import SHARED, text
+from topologies.errors import FormatError
 
 PAIR = "pair-allreduce.xml"
 
@@ -32,7 +32,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_small_files_are_right(name: str) -> None:
-    program = read_msccl_xml(text(name).encode())
+    program = read_msccl_xml(text(name).encode(), "a.xml")
     prove_program(program)
     assert totals_of(program) == SMALL[name]
 
@@ -42,7 +42,7 @@ def test_published_files_are_right(name: str) -> None:
     file = SHARED / "msccl" / name
     if not file.is_file():
         pytest.skip("the published files are not here")
-    program = read_msccl_xml(file.read_bytes())
+    program = read_msccl_xml(file.read_bytes(), file.name)
     prove_program(program)
     assert totals_of(program) == PUBLISHED[name]
 
@@ -54,7 +54,8 @@ def test_a_broadcast_begins_where_nothing_is_received() -> None:
       <gpu id="1" i_chunks="1" o_chunks="0" s_chunks="0">
         <tb id="0" send="0" recv="-1" chan="0"><step s="0" type="s" {step}/></tb></gpu>
       <gpu id="0" i_chunks="1" o_chunks="0" s_chunks="0">
-        <tb id="0" send="-1" recv="1" chan="0"><step s="0" type="r" {step}/></tb></gpu></algo>""".encode()
+        <tb id="0" send="-1" recv="1" chan="0"><step s="0" type="r" {step}/></tb></gpu></algo>""".encode(),
+        "a.xml",
     )
     assert program.purpose is not None
     assert program.purpose.root == 1
@@ -113,7 +114,7 @@ WRONG = [
 def test_a_wrong_file_is_refused_with_its_line(old: str, new: str, line: int, said: str) -> None:
     assert old in text(PAIR)
     with pytest.raises(FormatError) as caught:
-        read_msccl_xml(text(PAIR).replace(old, new, 1).encode())
+        read_msccl_xml(text(PAIR).replace(old, new, 1).encode(), "a.xml")
     assert (caught.value.line, caught.value.message[: len(said)]) == (line, said)
 
 
@@ -131,4 +132,4 @@ def test_a_wrong_file_is_refused_with_its_line(old: str, new: str, line: int, sa
 )
 def test_what_is_no_such_file_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(FormatError, match=said):
-        read_msccl_xml(data)
+        read_msccl_xml(data, "a.xml")

@@ -92,7 +92,7 @@ WRONG = {
 def test_what_is_wrong_first_is_named(case: str) -> None:
     file, old, new, line, said = WRONG[case]
     assert old in text(file)
-    program = read_msccl_xml(text(file).replace(old, new, 1).encode())
+    program = read_msccl_xml(text(file).replace(old, new, 1).encode(), "a.xml")
     with pytest.raises(ProgramError) as caught:
         prove_program(program)
     assert caught.value.message[: len(said)] == said

@@ -20,7 +20,7 @@ GAMMA = Reduction(10e9)
 
 
 def seconds(name: str, size: int, *, network: Network | None = None, engine: str = "simpy") -> float:
-    program = read_msccl_xml(text(name).encode())
+    program = read_msccl_xml(text(name).encode(), "a.xml")
     topology = full_mesh(program.ranks, bandwidth=1e9, latency=1e-6)
     plan = lower(schedule_of(program, size), topology, network, GAMMA)
     return run_plan(plan, engine).seconds
@@ -37,7 +37,7 @@ def test_a_chain_waits_for_each_link_and_each_sum() -> None:
 
 
 def test_a_late_rank_sends_late() -> None:
-    program = read_msccl_xml(text("chain-allreduce.xml").encode())
+    program = read_msccl_xml(text("chain-allreduce.xml").encode(), "a.xml")
     topology = line(3, bandwidth=1e9, latency=1e-6)
     plan = lower(schedule_of(program, 10_000), topology, None, GAMMA, {0: 5e-6})
     assert run_plan(plan).seconds == pytest.approx(51e-6, rel=1e-12)
