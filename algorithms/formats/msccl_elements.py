@@ -52,6 +52,8 @@ _MOST_DIGITS: Final = 9
 STEP: Final = ("s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps")
 """Columns of a step, before its thread block and its line."""
 
+_NUMBERS: Final = frozenset(STEP) - {"type", "srcbuf", "dstbuf"}
+
 
 class Elements(ContentHandler):
     """Takes the elements as they come.
@@ -73,6 +75,9 @@ class Elements(ContentHandler):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
+        # numbers that were read before, as they were written: none below 0, and with -1
+        self._whole: dict[str, int] = {}
+        self._or_none: dict[str, int] = {}
         self._place: Locator | None = None
         self._open: list[str] = []
         self.algo: dict[str, str] = {}
@@ -143,7 +148,26 @@ class Elements(ContentHandler):
         return int(text)
 
     def _step(self, said: Mapping[str, str]) -> tuple[int, ...]:
-        return (
+        whole, or_none, at = self._whole, self._or_none, (len(self.blocks) - 1, self.line())
+        try:
+            # what was read before needs no look
+            return (
+                whole[said["s"]],
+                _CODES[said["type"]],
+                _BUFFERS[said["srcbuf"]],
+                or_none[said["srcoff"]],
+                _BUFFERS[said["dstbuf"]],
+                or_none[said["dstoff"]],
+                whole[said["cnt"]],
+                or_none[said["depid"]],
+                or_none[said["deps"]],
+                *at,
+            )
+        except KeyError:
+            return (*self._checked(said), *at)
+
+    def _checked(self, said: Mapping[str, str]) -> tuple[int, ...]:
+        row = (
             self.number(said, "s"),
             self._word(said, "type", _CODES),
             self._word(said, "srcbuf", _BUFFERS),
@@ -153,9 +177,11 @@ class Elements(ContentHandler):
             self.number(said, "cnt"),
             self.number(said, "depid", -1),
             self.number(said, "deps", -1),
-            len(self.blocks) - 1,
-            self.line(),
         )
+        found = {said[name]: number for name, number in zip(STEP, row, strict=True) if name in _NUMBERS}
+        self._whole |= {text: number for text, number in found.items() if number >= 0}
+        self._or_none |= found
+        return row
 
     def _word(self, said: Mapping[str, str], key: str, known: Mapping[str, int]) -> int:
         text = said.get(key)
