@@ -17,6 +17,7 @@ from simulator.commands.algorithms import algorithms
 from simulator.commands.check import check
 from simulator.commands.compare import compare
 from simulator.commands.completion import completion
+from simulator.commands.convert import convert
 from simulator.commands.diff import diff
 from simulator.commands.doctor import doctor
 from simulator.commands.explain import explain
@@ -48,7 +49,7 @@ def cli() -> None:
 
 for command in (run, check, explain, compare, diff, report, sweep, plot, topology, algorithms, llm):
     cli.add_command(command)
-for command in (library, new, schema, completion, doctor):
+for command in (library, new, convert, schema, completion, doctor):
     cli.add_command(command)
 llm.add_command(step)
 llm.add_command(serve)

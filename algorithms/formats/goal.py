@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -52,7 +52,9 @@ def read_goal(data: bytes, file: str) -> Program:
         check_ranks(len(ranks))
     except ScheduleError as error:
         raise FormatError(error.message, file, 1, 1) from None
-    return _program(_Operations.of(ranks, file), _waits(ranks, file))
+    program = _program(_Operations.of(ranks, file), _waits(ranks, file))
+    cards = any(rank.cards for rank in ranks)
+    return replace(program, unsaid=("nic: ranks have one network card",)) if cards else program
 
 
 @dataclass(frozen=True, slots=True, eq=False)

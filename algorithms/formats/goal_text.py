@@ -61,11 +61,14 @@ class Rank:
     operations : list of Operation
     after, with_ : list of tuple of int
         (waiter, awaited) of operations that begin after others have finished, or after they have begun.
+    cards : bool
+        Whether it names another network card than the first.
     """
 
     operations: list[Operation] = field(default_factory=list)
     after: list[tuple[int, int]] = field(default_factory=list)
     with_: list[tuple[int, int]] = field(default_factory=list)
+    cards: bool = False
 
 
 def ranks_of(text: str, file: str) -> list[Rank]:
@@ -140,7 +143,7 @@ class _Parser:
                 kind = self._take("word", "requires")
                 waits.append((name, kind, self._take("word", "a label"), line))
                 continue
-            rank.operations.append(self._operation(name, line))
+            rank.operations.append(self._operation(rank, name, line))
         self._take("mark", "}")
         for waiter, kind, awaited, line in waits:
             for label in (waiter, awaited):
@@ -150,7 +153,7 @@ class _Parser:
             pairs.append((labels[waiter], labels[awaited]))
         return rank
 
-    def _operation(self, word: str, line: int) -> Operation:
+    def _operation(self, rank: Rank, word: str, line: int) -> Operation:
         if word not in _TAILS:
             raise self._error(f"found {word[:40]}, expected send, recv or calc", line)
         amount, peer = self._number("number" if word == "calc" else "bytes"), 0
@@ -163,6 +166,7 @@ class _Parser:
             if key in said:
                 raise self._error(f"{key} is there twice", self.line)
             said[key] = self._number("number")
+            rank.cards |= key == "nic" and said[key] > 0
         return Operation(word, amount, peer, said.get("tag", 0), said.get("cpu", 0), line)
 
     def _word(self, word: str) -> None:

@@ -50,8 +50,7 @@ def write_goal(program: Program, size: int | None = None) -> Written:
 
 def _bytes(program: Program, size: int) -> NDArray[np.int64]:
     """Bytes of what each instruction moves."""
-    run, purpose = run_program(program), program.purpose
-    sizes = (purpose.collective() if isinstance(purpose, Messages) else purpose.collective(size)).sizes
+    run, sizes = run_program(program), program.purpose.collective(size).sizes
     total = np.concatenate([[0], np.cumsum(np.where(run.chunk < 0, 0, sizes[run.chunk]))])
     return np.asarray(total[run.offset[1:]] - total[run.offset[:-1]])
 

@@ -17,9 +17,10 @@ from algorithms.programs.matching import NOBODY, matched
 from algorithms.programs.program import Program, listed
 from algorithms.programs.purpose import Purpose
 from algorithms.schedule import check_moves
+from topologies.formats.reading import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -41,6 +42,8 @@ COLLECTIVES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """What the format calls the collectives."""
+
+_SAID: Final = ("name", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace", "outofplace")
 
 
 def read_msccl_xml(data: bytes, file: str) -> Program:
@@ -143,7 +146,16 @@ def _program(file: Elements, steps: Steps, buffers: Buffers) -> Program:
         writes=listed(rows, *writes),
         after=listed(rows, _before(steps), _depended(steps), (receives, sender)),
         places=places,
+        unsaid=tuple(_unsaid(file.algo)),
     )
+
+
+def _unsaid(algo: Mapping[str, str]) -> Iterator[str]:
+    """What a program says nothing about."""
+    usual = {"proto": "Simple", "minBytes": "0", "maxBytes": "0"}
+    for name, value in algo.items():
+        if name not in _SAID and value != usual.get(name):
+            yield f'{shown(name)}="{shown(value)}"'
 
 
 def _matched(

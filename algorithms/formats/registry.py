@@ -8,6 +8,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from algorithms.errors import ScheduleError
 from algorithms.formats.goal import read_goal
 from algorithms.formats.goal_writer import write_goal
 from algorithms.formats.msccl_writer import write_msccl_xml
@@ -56,6 +57,29 @@ ENDINGS: Final = tuple(dict.fromkeys(ending for form in FORMATS.values() for end
 
 WRITTEN: Final = tuple(name for name, form in FORMATS.items() if form.write is not None)
 """Formats that are written."""
+
+
+def write_schedule(program: Program, form: str, size: int | None = None) -> Written:
+    """A program in a format, and what is lost: of what it was read from, and now.
+
+    Parameters
+    ----------
+    program : Program
+    form : str
+        One of `WRITTEN`.
+    size : int, optional
+        Bytes of the full vector, where they are known.
+
+    Raises
+    ------
+    ScheduleError
+        If the format cannot say it; says why.
+    """
+    write = FORMATS[form].write
+    if write is None:
+        raise ScheduleError(f"{FORMATS[form].about} is not written")
+    written = write(program, size)
+    return Written(written.data, (*program.unsaid, *written.lost))
 
 
 def format_of(file: str, data: bytes) -> str:

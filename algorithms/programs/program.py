@@ -110,6 +110,8 @@ class Program:
         fs for which each computes.
     processor : ndarray of int16, or None
         Of those that its rank has, the one on which it does.
+    unsaid : tuple of str
+        What of where it comes from is not in it; a line each.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Program:
     places: Places
     work: NDArray[np.int64] | None = None
     processor: NDArray[np.int16] | None = None
+    unsaid: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rank)

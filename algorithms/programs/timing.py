@@ -47,7 +47,7 @@ def schedule_of(program: Program, size: int) -> Schedule:
     rows = _Rows()
     _fill(program, run.order, rows)
     purpose = program.purpose
-    collective = purpose.collective() if isinstance(purpose, Messages) else purpose.collective(size)
+    collective = purpose.collective(size)
     return _settled(program, rows, collective, run)
 
 

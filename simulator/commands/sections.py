@@ -10,7 +10,7 @@ import click
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "Begin": ("library", "new", "topology", "algorithms"),
+        "Begin": ("library", "new", "topology", "algorithms", "convert"),
         "Simulate": ("run", "sweep", "llm"),
         "Understand": ("explain", "compare", "diff", "plot", "report"),
         "Check": ("check",),

@@ -110,7 +110,7 @@ allow_code = click.option(
 )
 
 
-def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+def size_of(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Read 8 GiB."""
     if text is None:
         # of every command, and of every word that a shell completes: nothing is loaded for it
@@ -127,7 +127,7 @@ def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) 
 memory_limit = click.option(
     "--memory-limit",
     metavar="SIZE",
-    callback=_bytes,
+    callback=size_of,
     help='Refuse what would take more memory, as "8 GiB"; default 80 % of what is free.',
 )
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from algorithms.errors import ProofError
-from algorithms.programs.proof import prove_program
 from algorithms.programs.summary import summary
 from simulator.scenario.differences import Difference, differences
 from simulator.scenario.errors import ScenarioErrors
@@ -17,7 +16,7 @@ from simulator.scenario.plan_check import plan_differences
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
-from simulator.scenario.schedule_file import is_schedule, proving_file, read_program
+from simulator.scenario.schedule_file import is_schedule, proven_program
 from simulator.scenario.together_check import together_differences
 from simulator.scenario.together_result import TogetherResult
 
@@ -114,10 +113,7 @@ def hold(file: Path, run: Callable[[Scenario | TogetherScenario], Result | Toget
 
 def _proven(file: Path) -> Outcome:
     """Prove a schedule in a file of another tool."""
-    program = read_program(file)
-    with proving_file(file):
-        prove_program(program)
-    return Outcome(str(file), proven=summary(program))
+    return Outcome(str(file), proven=summary(proven_program(file)))
 
 
 def diff(file: str, mismatches: Sequence[Mismatch]) -> list[str]:

@@ -7,8 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from algorithms.formats.registry import ENDINGS, read_schedule
 from algorithms.programs.errors import ProgramError
+from algorithms.programs.from_schedule import program_of
+from algorithms.programs.proof import prove_program
 from algorithms.programs.purpose import MESSAGES, Messages, Purpose
 from algorithms.programs.timing import schedule_of
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
@@ -55,6 +59,50 @@ def read_program(path: Path, form: str | None = None) -> Program:
     except FormatError as error:
         message = error.message if error.byte is None else f"byte {error.byte}: {error.message}"
         raise ScenarioErrors([ScenarioError(message, error.file, error.line, error.column)]) from None
+
+
+def proven_program(path: Path, form: str | None = None) -> Program:
+    """Program of a file, proven.
+
+    Raises
+    ------
+    ScenarioErrors
+        As `read_program`.
+    ProgramError
+        If it is wrong; names the file and the line.
+    """
+    program = read_program(path, form)
+    with proving_file(path):
+        prove_program(program)
+    return program
+
+
+def program_of_scenario(scenario: Scenario, allow_code: bool) -> tuple[Program, int]:
+    """Program of a scenario's schedule, proven, and the bytes of its full vector.
+
+    Raises
+    ------
+    ScenarioErrors
+        If the schedule cannot be built.
+    ScheduleError
+        If thread blocks cannot do it; says why.
+    ProofError
+        If it does not compute its collective.
+    """
+    from simulator.engine.memory import Memory
+    from simulator.scenario.run import build_topology, prove_of, schedule_of
+
+    topology = build_topology(scenario)
+    schedule = schedule_of(scenario, topology, topology.ranks, Memory(), allow_code=allow_code)
+    prove_of(scenario, schedule, None)
+    program, size = program_of(schedule), scenario.collective.size
+    if schedule.precedence is not None:
+        return program, size
+    unsaid = ["steps: a rank goes on when it has what it sends"]
+    equal, own = (np.sort(one.sizes) for one in (program.purpose.collective(size), schedule.collective))
+    if not np.array_equal(equal, own):
+        unsaid.append("the sizes of its chunks: they are equal parts")
+    return replace(program, unsaid=(*program.unsaid, *unsaid)), size
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def test_a_file_is_read() -> None:
     program = read_goal(RELAY.encode(), "a.goal")
     prove_program(program)
     assert totals_of(program).messages == 3
-    assert program.purpose.collective().sizes.tolist() == [1000, 2000, 1000]  # type: ignore[call-arg, union-attr]
+    assert program.purpose.collective().sizes.tolist() == [1000, 2000, 1000]
 
 
 def test_it_takes_the_time_of_its_links() -> None:
@@ -65,7 +65,7 @@ rank 0 { send 1b to 1 tag 5 send 2b to 1 tag 70000 }
 rank 1 { recv 2b from 0 tag 70000 recv 1b from 0 tag 5 }"""
     program = read_goal(data.encode(), "a.goal")
     again = read_goal(write_goal(program).data, "a.goal")
-    assert again.purpose.collective().sizes.tolist() == [2, 1]  # type: ignore[call-arg, union-attr]
+    assert again.purpose.collective().sizes.tolist() == [2, 1]
 
 
 def test_a_published_tree_takes_its_depth() -> None:

@@ -1,0 +1,45 @@
+"""`collsim convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from simulator.commands.complete import ScenarioPath
+from simulator.commands.shared import allow_code, one_file, say_written, size_of
+
+
+@click.command()
+@click.argument("source", metavar="IN", type=ScenarioPath(path_type=Path))
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--from", "read", metavar="FORMAT", help="The format of IN.")
+@click.option("--to", "write", metavar="FORMAT", help="The format of OUT.")
+@click.option(
+    "--size", metavar="SIZE", callback=size_of, help='The full vector, as "1 MiB", where IN does not say it.'
+)
+@click.option("--force", is_flag=True, help="Overwrite OUT.")
+@allow_code
+def convert(
+    source: Path,
+    out: Path,
+    read: str | None,
+    write: str | None,
+    size: int | None,
+    force: bool,
+    allow_code: bool,
+) -> None:
+    """Write a schedule in another tool's format.
+
+    IN is a file of another tool, or a scenario, of which the schedule is written. Formats are told by
+    names and contents: msccl, goal. What OUT cannot say is listed. A schedule that is wrong is refused.
+    """
+    from simulator.scenario import convert as conversion
+    from simulator.scenario.output import check_new, write_file
+
+    check_new(out, force=force)
+    written = conversion.convert(one_file(source), out, read, write, size=size, allow_code=allow_code)
+    write_file(out, written.data)
+    for line in written.lost:
+        click.echo(f"lost: {line}")
+    say_written(out)

@@ -1,0 +1,134 @@
+"""Converting files of other tools: which formats there are, and what is lost on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from algorithms.formats.registry import FORMATS, WRITTEN, write_schedule
+from simulator.scenario.errors import one_of
+from simulator.scenario.schedule_file import program_of_scenario, proven_program
+from topologies.errors import CollsimError
+
+if TYPE_CHECKING:
+    from algorithms.formats.written import Written
+    from simulator.scenario.models import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Formats of one kind of thing, of which each is converted into each other.
+
+    Attributes
+    ----------
+    what : str
+        The thing, for people.
+    reads : tuple of str
+        Names of the formats that are read.
+    writes : mapping of str to tuple of str
+        Of each that is written, how names of its files end.
+    read : callable
+        (file, name of its format or None) -> thing.
+    of_scenario : callable
+        (scenario, whether its code may be run) -> thing, and the bytes of its full vector.
+    write : callable
+        (thing, name of a format, bytes of its full vector or None) -> what is written.
+    """
+
+    what: str
+    reads: tuple[str, ...]
+    writes: Mapping[str, tuple[str, ...]]
+    read: Callable[[Path, str | None], Any]
+    of_scenario: Callable[[Scenario, bool], tuple[Any, int]]
+    write: Callable[[Any, str, int | None], Written]
+
+
+SCHEDULES: Final = Family(
+    "a schedule",
+    tuple(FORMATS),
+    MappingProxyType({name: FORMATS[name].endings for name in WRITTEN}),
+    proven_program,
+    program_of_scenario,
+    write_schedule,
+)
+
+FAMILIES: Final = (SCHEDULES,)
+
+_SCENARIO: Final = (".yaml", ".yml")
+
+
+def convert(
+    source: Path,
+    out: Path,
+    read: str | None = None,
+    write: str | None = None,
+    *,
+    size: int | None = None,
+    allow_code: bool = False,
+) -> Written:
+    """A file, or what a scenario is about, in another format.
+
+    Parameters
+    ----------
+    source : pathlib.Path
+        A file of a format that is read, or a scenario.
+    out : pathlib.Path
+        Whose ending tells the format, unless `write` does. Nothing is written.
+    read, write : str, optional
+        Names of formats; by default what names and contents tell.
+    size : int, optional
+        Bytes of the full vector, where the file does not say them and the other must.
+    allow_code : bool
+        Whether the code that a scenario brings with it may be run.
+
+    Raises
+    ------
+    CollsimError
+        If a format is not known, the file cannot be read, or it cannot be said in the other format.
+    ProofError
+        If a schedule is wrong.
+    """
+    family, form = _target(out, read, write)
+    if read is not None or source.suffix.lower() not in _SCENARIO:
+        return family.write(family.read(source, read), form, size)
+    from simulator.scenario.models import Scenario
+    from simulator.scenario.run_any import load_scenario
+
+    scenario = load_scenario(source)
+    if not isinstance(scenario, Scenario):
+        raise CollsimError(f"{source} has several collectives; one of them is {family.what}")
+    if size is not None:
+        raise CollsimError(f"--size is not for a scenario: {source} says it")
+    thing, whole = family.of_scenario(scenario, allow_code)
+    written = family.write(thing, form, whole)
+    return replace(written, lost=("the topology, and what it takes to send and to reduce", *written.lost))
+
+
+def _target(out: Path, read: str | None, write: str | None) -> tuple[Family, str]:
+    """What kind of thing is converted, and the format to write it in."""
+    named = {"read": read, "written": write}
+    known = {
+        "read": [name for family in FAMILIES for name in family.reads],
+        "written": [name for family in FAMILIES for name in family.writes],
+    }
+    for what, name in named.items():
+        if name is not None and name not in known[what]:
+            raise CollsimError(f'no format "{name}" is {what}; expected {one_of(known[what])}')
+    fits = [
+        (family, name)
+        for family in FAMILIES
+        if read is None or read in family.reads
+        for name, endings in family.writes.items()
+        if name == write or (write is None and out.suffix.lower() in endings)
+    ]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        several = one_of([name for _, name in fits])
+        raise CollsimError(f"cannot tell the format of {out} by its name; say --to {several}")
+    if write is not None:
+        raise CollsimError(f"{read} is not converted into {write}")
+    raise CollsimError(f"cannot tell the format of {out} by its name; say --to {one_of(known['written'])}")
