@@ -13,6 +13,8 @@ from algorithms.formats.goal import read_goal
 from algorithms.formats.goal_writer import write_goal
 from algorithms.formats.msccl_writer import write_msccl_xml
 from algorithms.formats.msccl_xml import read_msccl_xml
+from algorithms.formats.mscclpp_json import read_mscclpp
+from algorithms.formats.mscclpp_writer import write_mscclpp
 from algorithms.formats.written import Written
 from topologies.errors import FormatError
 from topologies.formats.reading import MOST_BYTES
@@ -49,6 +51,7 @@ class Format:
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
         "msccl": Format("MSCCL's XML", (".xml",), b"<algo", read_msccl_xml, write_msccl_xml),
+        "mscclpp": Format("MSCCL++'s plans", (".json",), b'"threadblocks"', read_mscclpp, write_mscclpp),
         "goal": Format("GOAL, of LogGOPSim", (".goal",), b"num_ranks", read_goal, write_goal),
     }
 )

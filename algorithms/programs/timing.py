@@ -107,12 +107,10 @@ def _fill(program: Program, order: Order, rows: _Rows) -> None:
 
 
 def _far(pairs: tuple[NDArray[np.int64], NDArray[np.int64]]) -> dict[int, list[int]]:
-    """The other ranks of each instruction that has to do with any, each once."""
+    """The other rank of each message of each instruction that has any."""
     found: dict[int, list[int]] = {}
     for instruction, rank in zip(*(column.tolist() for column in pairs), strict=True):
-        others = found.setdefault(instruction, [])
-        if rank not in others:
-            others.append(rank)
+        found.setdefault(instruction, []).append(rank)
     return found
 
 
