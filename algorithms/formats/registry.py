@@ -9,12 +9,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from algorithms.errors import ScheduleError
+from algorithms.formats.forestcoll import read_forestcoll
 from algorithms.formats.goal import read_goal
 from algorithms.formats.goal_writer import write_goal
 from algorithms.formats.msccl_writer import write_msccl_xml
 from algorithms.formats.msccl_xml import read_msccl_xml
 from algorithms.formats.mscclpp_json import read_mscclpp
 from algorithms.formats.mscclpp_writer import write_mscclpp
+from algorithms.formats.nccl_graph import read_nccl_ring, read_nccl_tree
+from algorithms.formats.sccl import read_sccl
+from algorithms.formats.teccl import read_teccl
 from algorithms.formats.written import Written
 from topologies.errors import FormatError
 from topologies.formats.reading import MOST_BYTES
@@ -52,6 +56,11 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
         "msccl": Format("MSCCL's XML", (".xml",), b"<algo", read_msccl_xml, write_msccl_xml),
         "mscclpp": Format("MSCCL++'s plans", (".json",), b'"threadblocks"', read_mscclpp, write_mscclpp),
+        "te-ccl": Format("TE-CCL's schedules", (".json",), b'"7-Flows"', read_teccl),
+        "sccl": Format("SCCL's and TACCL's algorithms", (".json",), b'ccl_type"', read_sccl),
+        "forestcoll": Format("ForestColl's trees", (".xml",), b"<tree", read_forestcoll),
+        "nccl-ring": Format("the rings of NCCL's graphs", (".xml",), b"<graphs", read_nccl_ring),
+        "nccl-tree": Format("the trees of NCCL's graphs", (".xml",), b"<graphs", read_nccl_tree),
         "goal": Format("GOAL, of LogGOPSim", (".goal",), b"num_ranks", read_goal, write_goal),
     }
 )

@@ -32,7 +32,7 @@ def convert(
     """Write a schedule in another tool's format.
 
     IN is a file of another tool, or a scenario, of which the schedule is written. Formats are told by
-    names and contents, or by --from and --to: msccl, mscclpp, goal. What OUT cannot say is listed. A schedule that is wrong is
+    names and contents: msccl, mscclpp, goal. What OUT cannot say is listed. A schedule that is wrong is
     refused.
     """
     from simulator.scenario import convert as conversion
