@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, Literal
 
+from algorithms.formats.registry import FORMATS
 from algorithms.proof import Verify
 from simulator.engine.network import Network, Reduction
-from simulator.scenario.fields import Short
+from simulator.scenario.fields import Short, Words
 from simulator.scenario.inline import InlineSteps
 from simulator.scenario.source import Source
 from topologies.errors import CollsimError
@@ -66,9 +67,12 @@ class ScheduleFile:
     ----------
     schedule : str
         The file, from the scenario's folder on.
+    format : str, optional
+        By default what the name and the content tell.
     """
 
     schedule: str
+    format: Annotated[str, Words(tuple(FORMATS))] | None = None
 
     @property
     def file(self) -> str:

@@ -135,7 +135,7 @@ def file_schedule(scenario: Scenario, own: ScheduleFile, ranks: int) -> Schedule
     path = Path(scenario.source.file).parent / own.schedule
     if not path.is_file():
         raise _refused(scenario, f'there is no file "{printable(own.schedule)}" beside the scenario')
-    program = read_program(path)
+    program = read_program(path, own.format)
     purpose = program.purpose
     kind = MESSAGES if isinstance(purpose, Messages) else purpose.kind
     if kind != choice.kind:

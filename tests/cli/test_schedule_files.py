@@ -99,3 +99,17 @@ expect: {time: 11.1 us, transfers: 3, verified: no}
     write(file, timed.replace("all_to_all,", "all_to_all, size: 1 kB,"))
     assert collsim("check", file) == 2
     assert "2:32: collective.size: the file says how many bytes it moves" in capsys.readouterr().err
+
+
+def test_a_scenario_may_say_the_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "graph.xml", text("three-gpus.nccl-graph.xml"))
+    timed = """\
+topology: {kind: full_mesh, ranks: 3, bandwidth: 1 GB/s, latency: 1 us}
+collective: {kind: allreduce, size: 6000 B, algorithm: {schedule: graph.xml, format: nccl-tree}}
+expect: {depth: 4, transfers: 4, time: 28 us}
+"""
+    file = write(tmp_path / "tree.yaml", timed)
+    assert collsim("check", file) == 0
+    write(file, timed.replace("nccl-tree", "nccl-tee"))
+    assert collsim("check", file) == 2
+    assert "2:86: collective.algorithm.format: found the" in capsys.readouterr().err
