@@ -120,12 +120,11 @@ class Order:
                 come = f"{len(blocks)} come{', some more often' * (len(rounds) > 1)}"
                 text = f"barrier {number} of rank {rank} waits for {asked} thread blocks; {come}"
                 raise self.plan.error(text, *path)
-            for instructions in zip(*blocks.values(), strict=True):
-                # who comes to it waits for what the others did before
-                before = [self.making.after[i] for i in instructions]
-                everything = [other for some in before for other in some]
-                for i in instructions:
-                    self.making.after[i] = [other for other in everything if other not in instructions]
+            for first, *others in zip(*blocks.values(), strict=True):
+                # the first waits for what all did before, and the others for it
+                for i in others:
+                    self.making.after[first] += self.making.after[i]
+                    self.making.after[i].append(first)
 
     def _settle_semaphore(self, rank: int, number: int, acquires: list[int]) -> None:
         """The n-th time it is acquired, somebody has released it n times, less its first value."""

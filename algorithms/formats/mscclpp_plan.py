@@ -5,6 +5,7 @@ The meaning of its keys is that of the executor (microsoft/mscclpp, src/core/exe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -103,13 +104,14 @@ def blocks_of(plan: JsonFile, ranks: int) -> Iterator[Block]:
 def _wires(plan: JsonFile, gpu: Path, rank: int, ranks: int) -> dict[str, list[Wire]]:
     """Channels of a rank, type by type, in the order in which the executor numbers them."""
     wires: dict[str, list[Wire]] = {MEMORY: [], PORT: []}
+    between = Counter[tuple[str, int]]()
     for path in _items(plan, (*gpu, "channels"), "channels", default=[]):
         kind = _word(plan, (*path, "channel_type"), (MEMORY, PORT, SWITCH))
         if kind == SWITCH:
             continue
         for peer in _numbers(plan, (*path, "connected_to"), ranks, "rank"):
-            between = sum(wire[1] == peer for wire in wires[kind])
-            wires[kind].append((rank, peer, kind, between))
+            wires[kind].append((rank, peer, kind, between[kind, peer]))
+            between[kind, peer] += 1
     return wires
 
 
