@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from simulator.commands.complete import ScenarioPath
-from simulator.commands.shared import allow_code, one_file, say_written, size_of
+from simulator.commands.shared import allow_code, one_file, say_written, size_option
 
 
 @click.command()
@@ -16,7 +16,10 @@ from simulator.commands.shared import allow_code, one_file, say_written, size_of
 @click.option("--from", "read", metavar="FORMAT", help="The format of IN.")
 @click.option("--to", "write", metavar="FORMAT", help="The format of OUT.")
 @click.option(
-    "--size", metavar="SIZE", callback=size_of, help='The full vector, as "1 MiB", where IN does not say it.'
+    "--size",
+    metavar="SIZE",
+    callback=size_option,
+    help='The full vector, as "1 MiB", where IN does not say it.',
 )
 @click.option("--force", is_flag=True, help="Overwrite OUT.")
 @allow_code
@@ -29,11 +32,11 @@ def convert(
     force: bool,
     allow_code: bool,
 ) -> None:
-    """Write a schedule in another tool's format.
+    """Write a schedule, or a topology, in another tool's format.
 
-    IN is a file of another tool, or a scenario, of which the schedule is written. Formats are told by
-    names and contents: msccl, mscclpp, goal. What OUT cannot say is listed. A schedule that is wrong is
-    refused.
+    IN is a file of another tool, or a scenario, of which the one or the other is written. Formats are told
+    by names and contents: schedules are written as msccl, mscclpp and goal, topologies as graphml, astra-sim
+    and dot. What OUT cannot say is listed. A schedule that is wrong is refused.
     """
     from simulator.scenario import convert as conversion
     from simulator.scenario.output import check_new, write_file

@@ -45,7 +45,7 @@ def plot(
     memory_limit: int | None,
     allow_code: bool,
 ) -> None:
-    """Draw a picture.
+    """Draw a picture of a run, a comparison or a plan.
 
     PATH is a folder that --out of a command has written, a scenario, or library:NAME.
     """

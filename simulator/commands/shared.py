@@ -34,12 +34,13 @@ Known = TypeVar("Known")
 
 def known(word: str, words: Mapping[str, Known], what: str) -> Known:
     """What a word stands for, or a usage error that names the nearest."""
-    from simulator.scenario.errors import did_you_mean, one_of, printable
+    from simulator.scenario import errors
+    from topologies.errors import CollsimError
 
-    if word not in words:
-        hint = did_you_mean(word, words) or f"; expected {one_of(words)}"
-        raise click.UsageError(f'there is no {what} "{printable(word)}"{hint}')
-    return words[word]
+    try:
+        return words[errors.known(word, words, what)]
+    except CollsimError as error:
+        raise click.UsageError(error.message) from None
 
 
 def load_all(paths: Sequence[Path]) -> list[Scenario | TogetherScenario]:
@@ -110,7 +111,7 @@ allow_code = click.option(
 )
 
 
-def size_of(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+def size_option(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Read 8 GiB."""
     if text is None:
         # of every command, and of every word that a shell completes: nothing is loaded for it
@@ -127,7 +128,7 @@ def size_of(_context: click.Context, _option: click.Parameter, text: str | None)
 memory_limit = click.option(
     "--memory-limit",
     metavar="SIZE",
-    callback=size_of,
+    callback=size_option,
     help='Refuse what would take more memory, as "8 GiB"; default 80 % of what is free.',
 )
 

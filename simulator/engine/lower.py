@@ -108,7 +108,11 @@ def lower_together(
         As `lower`, or if a job's ranks are not there, or it comes after one that is not before it.
     """
     processors = max((job.schedule.processors for job in jobs), default=0)
-    machine = Machine(topology, network or Network(), reduction, processors=processors)
+    return lower_on(jobs, Machine(topology, network or Network(), reduction, processors=processors))
+
+
+def lower_on(jobs: Sequence[Job], machine: Machine) -> Together:
+    """Plan of several schedules on a machine; as `lower_together`."""
     return together(jobs, [lower_job(job, machine) for job in jobs])
 
 

@@ -18,6 +18,7 @@ from topologies.errors import TopologyError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topologies.paths import Routes
     from topologies.topology import Topology
 
 
@@ -28,6 +29,8 @@ class Machine:
     What runs on it may take so much memory, and its ranks may compute on so many processors, of which the
     first handles messages, too, where that takes time. Its resources are the links, then a
     block for each kind of thing that every rank has, and one for each engine that every link has.
+    Where `known` is given, routes that were found are kept there, for schedules whose messages have the
+    same ends.
     """
 
     topology: Topology
@@ -35,6 +38,7 @@ class Machine:
     reduction: Reduction | None = None
     memory: Memory = field(default_factory=Memory)
     processors: int = 0
+    known: dict[bytes, Routes] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         staging = self.network.staging

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from algorithms.formats.registry import FORMATS, WRITTEN, write_schedule
+from algorithms.formats.written import Written
 from simulator.scenario.errors import one_of
+from simulator.scenario.run import build_topology
+from simulator.scenario.run_any import load_scenario
 from simulator.scenario.schedule_file import program_of_scenario, proven_program
+from simulator.scenario.topology_file import is_astra, read_topology
 from topologies.errors import CollsimError
+from topologies.formats.registry import FORMATS as TOPOLOGY_FORMATS
+from topologies.formats.registry import READ
 
 if TYPE_CHECKING:
-    from algorithms.formats.written import Written
     from simulator.scenario.models import Scenario
+    from simulator.scenario.together_models import TogetherScenario
+    from topologies.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,7 @@ class Family:
     read : callable
         (file, name of its format or None) -> thing.
     of_scenario : callable
-        (scenario, whether its code may be run) -> thing, and the bytes of its full vector.
+        (scenario, whether its code may be run) -> thing, and the bytes of its full vector, where it has one.
     write : callable
         (thing, name of a format, bytes of its full vector or None) -> what is written.
     """
@@ -42,7 +49,7 @@ class Family:
     reads: tuple[str, ...]
     writes: Mapping[str, tuple[str, ...]]
     read: Callable[[Path, str | None], Any]
-    of_scenario: Callable[[Scenario, bool], tuple[Any, int]]
+    of_scenario: Callable[[Scenario | TogetherScenario, bool], tuple[Any, int | None]]
     write: Callable[[Any, str, int | None], Written]
 
 
@@ -55,7 +62,35 @@ SCHEDULES: Final = Family(
     write_schedule,
 )
 
-FAMILIES: Final = (SCHEDULES,)
+
+def _topology_of(scenario: Scenario | TogetherScenario, _allow_code: bool) -> tuple[Topology, None]:
+    return build_topology(scenario), None
+
+
+def _write_topology(topology: Topology, form: str, _size: int | None) -> Written:
+    write = TOPOLOGY_FORMATS[form].write
+    if write is None:
+        raise CollsimError(f"{form} is not written")
+    return Written(write(topology).encode(), topology.notes)
+
+
+TOPOLOGIES: Final = Family(
+    "a topology",
+    READ,
+    # XML is of several, and the schedules' by its ending
+    MappingProxyType(
+        {
+            name: tuple(ending for ending in form.endings if ending != ".xml")
+            for name, form in TOPOLOGY_FORMATS.items()
+            if form.write is not None
+        }
+    ),
+    read_topology,
+    _topology_of,
+    _write_topology,
+)
+
+FAMILIES: Final = (SCHEDULES, TOPOLOGIES)
 
 _SCENARIO: Final = (".yaml", ".yml")
 
@@ -92,19 +127,12 @@ def convert(
         If a schedule is wrong.
     """
     family, form = _target(out, read, write)
-    if read is not None or source.suffix.lower() not in _SCENARIO:
+    if read is not None or source.suffix.lower() not in _SCENARIO or is_astra(source):
         return family.write(family.read(source, read), form, size)
-    from simulator.scenario.models import Scenario
-    from simulator.scenario.run_any import load_scenario
-
-    scenario = load_scenario(source)
-    if not isinstance(scenario, Scenario):
-        raise CollsimError(f"{source} has several collectives; one of them is {family.what}")
     if size is not None:
         raise CollsimError(f"--size is not for a scenario: {source} says it")
-    thing, whole = family.of_scenario(scenario, allow_code)
-    written = family.write(thing, form, whole)
-    return replace(written, lost=("the topology, and what it takes to send and to reduce", *written.lost))
+    thing, whole = family.of_scenario(load_scenario(source), allow_code)
+    return family.write(thing, form, whole)
 
 
 def _target(out: Path, read: str | None, write: str | None) -> tuple[Family, str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
-from topologies.errors import CollsimError
+from topologies.errors import CollsimError, FormatError
 
 SHOWN = 20
 
@@ -77,6 +77,13 @@ class ScenarioErrors(CollsimError):  # noqa: N818 - it is many
         return type(self), (self.errors,)
 
 
+def in_file(error: FormatError) -> ScenarioErrors:
+    """An error of a reader as one of a scenario; it keeps its own file and place."""
+    message = error.message if error.byte is None else f"byte {error.byte}: {error.message}"
+    column = error.column if error.line is None else error.column or 1
+    return ScenarioErrors([ScenarioError(message, error.file, error.line, column)])
+
+
 def nearest(word: str, words: Iterable[str]) -> str | None:
     """Find the word that a person most likely meant, if one is near enough.
 
@@ -124,6 +131,26 @@ def one_of(words: Iterable[str]) -> str:
     """
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def known(word: str, words: Collection[str], what: str) -> str:
+    """A word that must be one of some.
+
+    Raises
+    ------
+    CollsimError
+        If it is none of them; the nearest is named.
+
+    Examples
+    --------
+    >>> known("rign", ["ring"], "topology")
+    Traceback (most recent call last):
+    topologies.errors.CollsimError: there is no topology "rign"; did you mean "ring"?
+    """
+    if word not in words:
+        hint = did_you_mean(word, words) or f"; expected {one_of(words)}"
+        raise CollsimError(f'there is no {what} "{printable(word)}"{hint}')
+    return word
 
 
 def printable(text: str, limit: int = 60) -> str:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 KEPT: Final = "scenario.yaml"
 """Name of the file in a folder of results."""
 
-_CODE: Final = ("algorithm", "file")
-
 
 class Named(Protocol):
     """A scenario of any kind, or a sweep of one."""
@@ -40,7 +38,7 @@ class Named(Protocol):
 
 
 def keep(scenario: Named, draft: Path, folder: Path) -> None:
-    """Write a scenario into a folder of its results, and the code that it brings beside it.
+    """Write a scenario into a folder of its results, and the files that it brings beside it.
 
     It says what its file says, as it is written there, without comments; presets stay names.
 
@@ -55,8 +53,7 @@ def keep(scenario: Named, draft: Path, folder: Path) -> None:
     if Path(scenario.source.file).resolve() == (folder / KEPT).resolve():
         return
     tree = _named(scenario.source.written, scenario.name)
-    for number, (at, written) in enumerate(_code(scenario.source)):
-        path = Path(scenario.source.file).parent / written
+    for number, (at, path) in enumerate(named_files(scenario.source)):
         name = path.name if not number else f"{number}-{path.name}"
         if path.is_file():
             shutil.copyfile(path, draft / name)
@@ -89,16 +86,23 @@ def _named(tree: Node, name: str) -> Node:
     return replace(tree, entries={"name": (_text("name"), _text(name)), **tree.entries})
 
 
-def _code(source: Source) -> Iterator[tuple[At, str]]:
-    """Where a scenario names files of code or schedules, and their names."""
+def named_files(source: Source) -> Iterator[tuple[At, Path]]:
+    """Where a scenario names files, of its topology, of code and of schedules, and which these are."""
     several = source.find(("collectives",))
     entries = several.items if isinstance(several, Items) else ()
-    for collective in (("collective",), *(("collectives", i) for i in range(len(entries)))):
-        for key in ("file", "schedule"):
-            at: At = (*collective, "algorithm", key)
-            name = source.word(at)
-            if name is not None:
-                yield at, name
+    collectives: list[At] = [("collective",), *(("collectives", i) for i in range(len(entries)))]
+    keys = ("file", "schedule")
+    places: list[At] = [("topology", "file")]
+    places += [(*each, "algorithm", key) for each in collectives for key in keys]
+    for at in places:
+        name = source.word(at)
+        if name is not None:
+            yield at, Path(source.file).parent / name
+
+
+def contents(source: Source) -> list[str]:
+    """The bytes of the files that a scenario names: what comes of it depends on them."""
+    return [path.read_bytes().hex() if path.is_file() else "" for _, path in named_files(source)]
 
 
 def _text(text: str) -> Scalar:

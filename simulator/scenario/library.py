@@ -60,7 +60,7 @@ def expand(paths: Sequence[Path]) -> list[Path]:
     from simulator.scenario.errors import ScenarioError, ScenarioErrors
 
     files: list[Path] = []
-    for path in map(_resolve, paths):
+    for path in map(resolve, paths):
         if not path.is_dir():
             files.append(path)
             continue
@@ -73,7 +73,7 @@ def expand(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-def _resolve(path: Path) -> Path:
+def resolve(path: Path) -> Path:
     """The path itself, or where the library keeps what it names."""
     text = path.as_posix()
     if not text.startswith(PREFIX):

@@ -17,11 +17,12 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mea
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
+from simulator.scenario.library import PREFIX, resolve
 from simulator.scenario.misfits import misfits
-from simulator.scenario.models import Scenario, TopologyChoice
+from simulator.scenario.models import FROM_FILE, Scenario, TopologyChoice
 from simulator.scenario.parse import MAX_BYTES, decode, parse
 from simulator.scenario.presets import with_preset
-from simulator.scenario.source import At, Source, describe, dotted, plain, written
+from simulator.scenario.source import At, Block, Source, describe, dotted, plain, written
 from simulator.scenario.units import MAX_LENGTH, needs_unit
 from topologies.overrides import Override
 
@@ -46,7 +47,21 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    return loads(read_text(path), os.fspath(path))
+    return loads(*opened(path))
+
+
+def opened(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Text and name of a scenario's file, or of what the library keeps as `library:NAME`.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read, or is not UTF-8, or the library has no such scenario.
+    """
+    file = os.fspath(path)
+    if file.startswith(PREFIX):
+        file = os.fspath(resolve(Path(file)))
+    return read_text(file), file
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -58,19 +73,29 @@ def read_text(path: str | os.PathLike[str]) -> str:
         If it cannot be read, or is not UTF-8.
     """
     file = os.fspath(path)
+    return decode(read_bytes(file, MAX_BYTES + 1, "a YAML file"), file)
+
+
+def read_bytes(file: str, most: int, what: str) -> bytes:
+    """Read at most so many bytes of a file.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read, or is something else than `what`.
+    """
     try:
-        data = _read(file)
+        return _read(file, most, what)
     except IsADirectoryError:
-        raise ScenarioErrors([ScenarioError("is a directory; expected a YAML file", file)]) from None
+        raise ScenarioErrors([ScenarioError(f"is a directory; expected {what}", file)]) from None
     except FileNotFoundError:
         raise ScenarioErrors([ScenarioError("there is no such file", file)]) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ScenarioErrors([ScenarioError(f"cannot be read: {reason}", file)]) from None
-    return decode(data, file)
 
 
-def _read(file: str) -> bytes:
+def _read(file: str, most: int, what: str) -> bytes:
     """Read a file, but not a pipe that nobody may ever write to, or a device."""
     with open(file, "rb", opener=_open_at_once) as stream:
         mode = os.fstat(stream.fileno()).st_mode
@@ -78,8 +103,8 @@ def _read(file: str) -> bytes:
             os.set_blocking(stream.fileno(), True)
         elif not stat.S_ISREG(mode):
             kind = "pipe" if stat.S_ISFIFO(mode) else "device"
-            raise ScenarioErrors([ScenarioError(f"is a {kind}; expected a YAML file", file)])
-        return stream.read(MAX_BYTES + 1)
+            raise ScenarioErrors([ScenarioError(f"is a {kind}; expected {what}", file)])
+        return stream.read(most)
 
 
 def _open_at_once(file: str, flags: int) -> int:
@@ -141,9 +166,12 @@ def read_scenario(source: Source, refused: tuple[ScenarioError, ...]) -> Scenari
 
 
 def known_topology(source: Source) -> str | None:
-    """The kind of topology, where it is a known word."""
+    """The kind of topology, where it is a known word, or that it is from a file."""
     from topologies.registry import TOPOLOGIES
 
+    block = source.find(("topology",))
+    if isinstance(block, Block) and FROM_FILE in block.entries and "kind" not in block.entries:
+        return FROM_FILE
     kind = source.word(("topology", "kind"))
     return kind if kind in TOPOLOGIES else None
 
@@ -167,8 +195,13 @@ def scenario_keys(topology: str | None, asked: Asked) -> dict[str, Parameter | C
 
 
 def topology_schema(kind: str | None) -> CoreSchema:
-    """Schema of the block `topology`, of a kind of the registry or, None, of an unknown one."""
+    """Schema of the block `topology`, of a kind of the registry, from a file or, None, of an unknown one."""
     from topologies.registry import TOPOLOGIES
+
+    if kind == FROM_FILE:
+        from simulator.scenario.topology_file import topology_from
+
+        return block_schema(parameters_of(topology_from), topology_from)
 
     def choose(
         kind: str, preset: str | None = None, overrides: Sequence[Override] = (), **parameters: Any
@@ -205,7 +238,7 @@ def translate(detail: ErrorDetails, source: Source) -> ScenarioError:
     block = dotted(loc[:-1]) or "the scenario"
     match detail["type"]:
         case "missing" if loc == ("topology", "kind"):
-            return source.error('missing key "kind", or "preset", in topology', loc[:-1], key=True)
+            return source.error('missing key "kind", "preset" or "file" in topology', loc[:-1], key=True)
         case "missing" if loc == ("collective",):
             return source.error('missing key "collective", or "collectives", in the scenario', key=True)
         case "missing" if loc == ("collective", "algorithm"):

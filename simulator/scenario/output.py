@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from simulator.scenario.errors import one_of
 from simulator.scenario.folder import keep
-from simulator.scenario.result import HEADER, as_json, timeline_rows
+from simulator.scenario.result import as_json, timeline_rows
 from simulator.scenario.run import Result
 from simulator.scenario.run_pictures import timeline_picture
 from topologies.errors import CollsimError
@@ -21,12 +20,15 @@ from topologies.errors import CollsimError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from simulator.scenario.rows import Rows
     from simulator.scenario.together_result import TogetherResult
     from topologies.topology import Topology
 
 
 FORMS: Final = ("png", "svg", "pdf")
 """Forms of a picture's file."""
+
+_PICTURES: Final = tuple(f".{form}" for form in FORMS)
 
 TRACE: Final = "trace.json.gz"
 """Name of the file for Perfetto."""
@@ -153,16 +155,19 @@ def _slug(name: str) -> str:
 
 def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
     (folder / "result.json").write_text(as_json([result]), encoding="utf-8")
-    if isinstance(result, Result):
-        header, rows = HEADER, timeline_rows(result)
-    else:
-        from simulator.scenario.together_rows import TOGETHER_HEADER, together_rows
-
-        header, rows = TOGETHER_HEADER, together_rows(result)
-    save_rows(header, rows, folder / "timeline.csv")
+    hop_table(result).save(folder / "timeline.csv")
     save_figures({"timeline": timeline_picture(result)}, folder)
     if not list(left_out(result)):
         _save_trace(result, folder / TRACE)
+
+
+def hop_table(result: Result | TogetherResult) -> Rows:
+    """A row a hop."""
+    if isinstance(result, Result):
+        return timeline_rows(result)
+    from simulator.scenario.together_rows import together_rows
+
+    return together_rows(result)
 
 
 def left_out(result: Result | TogetherResult) -> Iterator[str]:
@@ -184,14 +189,6 @@ def _save_trace(result: Result | TogetherResult, path: Path) -> None:
     else:
         trace = together_trace(timeline, result.together, topology, result.names, why)
     write_trace(trace, path)
-
-
-def save_rows(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
-    """Write rows under a header, as CSV."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
 
 
 def save_figures(figures: Mapping[str, Figure], folder: Path) -> None:
@@ -256,18 +253,48 @@ def _remove_empty(made: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def write_topology_picture(topology: Topology, path: Path, *, force: bool = False) -> None:
-    """Draw a topology into a PNG, SVG or PDF file.
+def write_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
+    """Draw a topology as PNG, SVG or PDF, or write it in another program's format, by the name's ending.
 
     Raises
     ------
     OutputError
         If the file exists and `force` is not given, or it cannot be written.
+    TopologyError
+        If the format cannot hold it.
     """
+    check_topology_out(path, force=force)
+    writers = _writers()
+    if path.suffix in writers:
+        text = writers[path.suffix](topology)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}") from None
+        write_file(path, text.encode())
+        return
     from plots.topology import topology_figure
 
-    check_picture(path, force=force)
     write_picture(topology_figure(topology), path, force=force)
+
+
+def _writers() -> Mapping[str, Callable[[Topology], str]]:
+    """Writers of topologies by the ending of a file's name; XML may be of several."""
+    from topologies.formats.registry import FORMATS
+
+    ends = {end: one.write for one in FORMATS.values() if one.write for end in one.endings}
+    return {end: write for end, write in ends.items() if end != ".xml"}
+
+
+def check_topology_out(path: Path, *, force: bool) -> None:
+    """Refuse a path that is neither a picture's nor a topology's, or in use.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
+    check_out(path, (*_PICTURES, *_writers()), force=force)
 
 
 def write_picture(drawn: Figure | Sequence[Figure], path: Path, *, force: bool = False) -> None:
@@ -302,7 +329,17 @@ def check_picture(path: Path, *, force: bool, animated: bool = False) -> None:
     OutputError
         With what is in the way.
     """
-    suffixes = (".gif",) if animated else tuple(f".{form}" for form in FORMS)
+    check_out(path, (".gif",) if animated else _PICTURES, force=force)
+
+
+def check_out(path: Path, suffixes: Sequence[str], *, force: bool) -> None:
+    """Refuse a file's path that ends otherwise, or is in use.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
     if path.suffix not in suffixes:
         raise OutputError(f"{path} must end in {one_of(suffixes)}")
     check_new(path, force=force)

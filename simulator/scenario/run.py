@@ -22,17 +22,20 @@ from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
 from simulator.engine.memory import Memory
 from simulator.engine.one_rank import lower_one
+from simulator.scenario.answer import Answer
 from simulator.scenario.blame import placed, proving
 from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import analytic, bounds_on, cautions
 from simulator.scenario.kept import Kept
 from simulator.scenario.load import load
+from simulator.scenario.models import FROM_FILE
 from simulator.scenario.own import own_schedule
 from simulator.scenario.rated import Rated
 from simulator.scenario.symmetric import Symmetry, find_symmetry
 from topologies.overrides import override
 from topologies.registry import TOPOLOGIES
+from topologies.text import format_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,8 +55,8 @@ Report = Callable[[str, int, int], None]
 """Told (stage, done, of how many) while a scenario runs."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Result(Rated):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result(Rated, Answer):
     """What came of a scenario.
 
     Attributes
@@ -93,6 +96,11 @@ class Result(Rated):
     verified: str
     warnings: tuple[str, ...]
     symmetry: Symmetry | None = None
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.scenario.name}: {format_time(self.time)}"
 
     @property
     def duration(self) -> int:
@@ -228,7 +236,13 @@ def build_topology(scenario: Scenario | TogetherScenario | PlanScenario) -> Topo
     if choice is None:
         raise ScenarioErrors([scenario.source.error('missing key "topology"')])
     with placed(scenario.source, "topology"):
-        return override(TOPOLOGIES[choice.kind](**choice.parameters), choice.overrides)
+        if choice.kind == FROM_FILE:
+            from simulator.scenario.topology_file import topology_beside
+
+            built = topology_beside(scenario.source.file, **choice.parameters)
+        else:
+            built = TOPOLOGIES[choice.kind](**choice.parameters)
+        return override(built, choice.overrides)
 
 
 def schedule_of(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.scenario.kinds import kind_of
-from simulator.scenario.load import read_scenario, read_text
+from simulator.scenario.load import opened, read_scenario
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.run import Report, Result, run
@@ -27,7 +27,7 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario | TogetherScenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    source, refused = parse(read_text(path), os.fspath(path))
+    source, refused = parse(*opened(path))
     if kind_of(source) == "together":
         from simulator.scenario.together_load import read_together
 

@@ -15,16 +15,20 @@ from algorithms.programs.from_schedule import program_of
 from algorithms.programs.proof import prove_program
 from algorithms.programs.purpose import MESSAGES, Messages, Purpose
 from algorithms.programs.timing import schedule_of
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioErrors, in_file, printable
+from simulator.scenario.load import read_bytes
+from simulator.scenario.models import Scenario
 from topologies.errors import FormatError
+from topologies.formats.reading import MOST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from algorithms.programs.program import Program
     from algorithms.schedule import Schedule
-    from simulator.scenario.models import Scenario, ScheduleFile
+    from simulator.scenario.models import ScheduleFile
     from simulator.scenario.source import At
+    from simulator.scenario.together_models import TogetherScenario
 
 _SCHEDULE: At = ("collective", "algorithm", "schedule")
 
@@ -48,17 +52,11 @@ def read_program(path: Path, form: str | None = None) -> Program:
     ScenarioErrors
         If it cannot be read; names the file and the place.
     """
+    name = str(path)
     try:
-        data = path.read_bytes() if path.is_file() else None
-    except OSError as error:
-        raise ScenarioErrors([ScenarioError(f"cannot be read: {error.strerror}", str(path))]) from None
-    if data is None:
-        raise ScenarioErrors([ScenarioError("there is no such file", str(path))])
-    try:
-        return read_schedule(data, str(path), form)
+        return read_schedule(read_bytes(name, MOST_BYTES + 1, "a schedule"), name, form)
     except FormatError as error:
-        message = error.message if error.byte is None else f"byte {error.byte}: {error.message}"
-        raise ScenarioErrors([ScenarioError(message, error.file, error.line, error.column)]) from None
+        raise in_file(error) from None
 
 
 def proven_program(path: Path, form: str | None = None) -> Program:
@@ -77,7 +75,7 @@ def proven_program(path: Path, form: str | None = None) -> Program:
     return program
 
 
-def program_of_scenario(scenario: Scenario, allow_code: bool) -> tuple[Program, int]:
+def program_of_scenario(scenario: Scenario | TogetherScenario, allow_code: bool) -> tuple[Program, int]:
     """Program of a scenario's schedule, proven, and the bytes of its full vector.
 
     Raises
@@ -92,13 +90,18 @@ def program_of_scenario(scenario: Scenario, allow_code: bool) -> tuple[Program, 
     from simulator.engine.memory import Memory
     from simulator.scenario.run import build_topology, prove_of, schedule_of
 
+    if not isinstance(scenario, Scenario):
+        raise ScenarioErrors(
+            [scenario.source.error("has several collectives; expected one, with its schedule")]
+        )
     topology = build_topology(scenario)
     schedule = schedule_of(scenario, topology, topology.ranks, Memory(), allow_code=allow_code)
     prove_of(scenario, schedule, None)
     program, size = program_of(schedule), scenario.collective.size
+    unsaid = ["the topology, and what it takes to send and to reduce"]
     if schedule.precedence is not None:
-        return program, size
-    unsaid = ["steps: a rank goes on when it has what it sends"]
+        return replace(program, unsaid=(*program.unsaid, *unsaid)), size
+    unsaid.append("steps: a rank goes on when it has what it sends")
     equal, own = (np.sort(one.sizes) for one in (program.purpose.collective(size), schedule.collective))
     if not np.array_equal(equal, own):
         unsaid.append("the sizes of its chunks: they are equal parts")

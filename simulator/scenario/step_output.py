@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.engine.formats.trace_events import write_trace
 from simulator.scenario.folder import keep
-from simulator.scenario.output import TRACE, save_figures, save_rows, write_folder
+from simulator.scenario.output import TRACE, save_figures, write_folder
+from simulator.scenario.rows import Kind, Rows
 from simulator.scenario.step_trace import step_trace, streams_in_order
 from topologies.clock import exact_seconds
 
@@ -16,10 +19,24 @@ if TYPE_CHECKING:
     from plots.steps import Bars
     from simulator.scenario.step_run import StepResult
 
-HEADER: Final = (
-    *("task", "stage", "stream", "phase", "microbatch", "name"),
-    *("collective", "group", "peer", "size", "memoised", "begin", "end"),
+TASK: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "task": int,
+        "stage": int,
+        "stream": str,
+        "phase": str,
+        "microbatch": int,
+        "name": str,
+        "collective": str,
+        "group": str,
+        "peer": int,
+        "size": int,
+        "memoised": int,
+        "begin": float,
+        "end": float,
+    }
 )
+"""What is said of a task."""
 
 
 def write_step(result: StepResult, report: str, folder: Path, *, force: bool = False) -> list[Path]:
@@ -46,15 +63,19 @@ def write_step(result: StepResult, report: str, folder: Path, *, force: bool = F
 
         (home / "step.json").write_text(report, encoding="utf-8")
         write_trace(step_trace(result.report.step), home / TRACE)
-        save_rows(HEADER, step_rows(result), home / "step.csv")
+        step_rows(result).save(home / "step.csv")
         save_figures({"step": step_figure(step_bars(result), title=result.scenario.name)}, home)
         keep(result.scenario, home, folder)
 
     return write_folder(folder, fill, force=force)
 
 
-def step_rows(result: StepResult) -> Iterator[tuple[Any, ...]]:
-    """A row a task, under `HEADER`; times in s, exact to the femtosecond."""
+def step_rows(result: StepResult) -> Rows:
+    """A row a task; times in s, exact to the femtosecond."""
+    return Rows(TASK, partial(_tasks, result))
+
+
+def _tasks(result: StepResult) -> Iterator[tuple[Any, ...]]:
     step = result.report.step
     times = zip(step.begin.tolist(), step.end.tolist(), strict=True)
     for number, (task, (begin, end)) in enumerate(zip(step.graph.tasks, times, strict=True)):

@@ -95,3 +95,23 @@ def test_a_scenario_of_several_has_no_one_schedule(
 ) -> None:
     assert collsim("convert", "library:together/two-rings-one-uplink", tmp_path / "out.xml") == 2
     assert "several collectives" in capsys.readouterr().err
+
+
+def test_topologies_are_converted_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario, yml, graph = (tmp_path / name for name in ("ring.yaml", "net.yml", "net.graphml"))
+    write(scenario, SCENARIO)
+    assert collsim("convert", scenario, yml) == 0
+    assert "npus_count: [ 4 ]" in yml.read_text().replace("[4]", "[ 4 ]")
+    capsys.readouterr()
+    # what is read was converted: ASTRA-sim's GB are GiB
+    assert collsim("convert", yml, graph) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == f"written to {graph}"
+    assert all(line.startswith("lost: ") for line in said[:-1])
+    assert collsim("topology", graph) == 0
+    assert "multilevel, dims 4" in capsys.readouterr().out
+    # a topology is no schedule
+    assert collsim("convert", graph, tmp_path / "out.xml") == 2
+    assert collsim("convert", PAIR, tmp_path / "out.dot") == 2
+    assert collsim("convert", PAIR, tmp_path / "out", "--from", "msccl", "--to", "dot") == 2
+    assert "msccl is not converted into dot" in capsys.readouterr().err

@@ -17,12 +17,13 @@ from simulator.scenario.plan_models import PlanScenario, memory_plan
 from simulator.scenario.source import Source
 from simulator.scenario.sweep.models import SweepPlan
 from simulator.scenario.together_models import TogetherScenario
+from simulator.scenario.topology_file import topology_from
 from tests.docs.page import DOCS
 from topologies import TOPOLOGIES
 
 # what stands in a file under other names
 INSIDE = {"members", "own"}
-PAGES = ("scenario", "llm", "step", "serve", "search", "sweep")
+PAGES = ("scenario", "topology-files", "llm", "step", "serve", "search", "sweep")
 
 
 def keys(target: Callable[..., Any], seen: set[Any]) -> Iterator[str]:
@@ -42,7 +43,10 @@ def _inside(annotation: Any, seen: set[Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     "target",
-    [Scenario, TogetherScenario, PlanScenario, SweepPlan, transformer, memory_plan, *TOPOLOGIES.values()],
+    [
+        *(Scenario, TogetherScenario, PlanScenario, SweepPlan, transformer, memory_plan),
+        *(topology_from, *TOPOLOGIES.values()),
+    ],
     ids=lambda target: target.__name__,
 )
 def test_every_key_is_told(target: Callable[..., Any]) -> None:

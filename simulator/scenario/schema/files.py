@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Final
 
@@ -65,6 +65,7 @@ def json_schema(part: str | None = None) -> Json:
     }
 
 
+@cache
 def schema_text(part: str | None = None) -> str:
     """The schema as the text of a file."""
     return json.dumps(json_schema(part), indent=1, ensure_ascii=False) + "\n"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.scenario.folder import keep
 from simulator.scenario.output import check_folder, save_figures, write_folder
+from simulator.scenario.rows import Rows
 from simulator.scenario.sweep.store import NAME
 
 if TYPE_CHECKING:
@@ -83,18 +84,4 @@ def _write_parquet(sweep: Sweep, path: Path) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    columns = {name: _alike(values) for name, values in sweep.values().items()}
-    parquet.write_table(pyarrow.table(columns), path)
-
-
-def _alike(values: list[Any]) -> list[Any]:
-    """Values of one type, None among them.
-
-    >>> _alike([1, None, 2.5]), _alike([8, "auto"]), _alike([True, None])
-    ([1.0, None, 2.5], ['8', 'auto'], [True, None])
-    """
-    kinds = {type(value) for value in values if value is not None}
-    if len(kinds) < 2:
-        return values
-    to = float if kinds <= {int, float} else str
-    return [None if value is None else to(value) for value in values]
+    parquet.write_table(pyarrow.table(Rows.of(sweep.values()).values()), path)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from simulator.scenario.digest import digest, version
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.flat import flat
+from simulator.scenario.folder import contents
 from simulator.scenario.kept import Kept
-from simulator.scenario.models import Code, Scenario, ScheduleFile
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.result import as_object
 from simulator.scenario.run_any import run_any
@@ -121,15 +121,6 @@ def one_line(error: CollsimError, origin: str) -> str:
 
 
 def key_of(scenario: AnyScenario, setting: Setting) -> str:
-    """What a point's outcome is found by: everything that it depends on, the code of a person's own too."""
-    return digest([setting.code, setting.verify, type(scenario).__name__, scenario, _own_code(scenario)])
-
-
-def _own_code(scenario: AnyScenario) -> list[str]:
-    """The bytes of the files of code and of schedules that a scenario names."""
-    if isinstance(scenario, PlanScenario):
-        return []
-    ones = [scenario] if isinstance(scenario, Scenario) else [one.scenario for one in scenario.members]
-    named = [one.collective.own.file for one in ones if isinstance(one.collective.own, Code | ScheduleFile)]
-    files = [Path(scenario.source.file).parent / name for name in named]
-    return [file.read_bytes().hex() if file.is_file() else "" for file in files]
+    """What a point's outcome is found by: everything that it depends on, the files that it names too."""
+    about = (type(scenario).__name__, scenario, contents(scenario.source))
+    return digest([setting.code, setting.verify, *about])
