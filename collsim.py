@@ -55,7 +55,14 @@ if TYPE_CHECKING:
         together,
         trace,
     )
+    from algorithms.formats.registry import write_schedule
+    from algorithms.formats.written import Written
     from algorithms.order import associations, keeps_order
+    from algorithms.programs.errors import ProgramError
+    from algorithms.programs.from_schedule import program_of
+    from algorithms.programs.program import Program
+    from algorithms.programs.proof import prove_program
+    from algorithms.programs.timing import schedule_of
     from algorithms.steps import step_table
     from plots import Marker, save, save_animation, timeline_figure, together_figure, topology_figure
     from simulator.engine.critical_path import CriticalPath, critical_path
@@ -86,6 +93,7 @@ if TYPE_CHECKING:
     from simulator.scenario.check import Mismatch, Outcome, check
     from simulator.scenario.compare import Comparison, unexpected
     from simulator.scenario.contents import contents
+    from simulator.scenario.convert import convert
     from simulator.scenario.diff import Difference
     from simulator.scenario.diff_sentence import sentence
     from simulator.scenario.doctor import examine
@@ -107,6 +115,7 @@ if TYPE_CHECKING:
     from simulator.scenario.report import report
     from simulator.scenario.rows import Rows
     from simulator.scenario.run import Result, build_topology
+    from simulator.scenario.schedule_file import proven_program, read_program
     from simulator.scenario.schema import schema_text
     from simulator.scenario.search_run import SearchResult, work_out_search
     from simulator.scenario.serve_run import ServeResult, work_out_serve
@@ -205,6 +214,8 @@ __all__ = [
     "PlanResult",
     "PlanScenario",
     "Platform",
+    "Program",
+    "ProgramError",
     "ProofError",
     "Ranges",
     "Reduction",
@@ -239,6 +250,7 @@ __all__ = [
     "UnitError",
     "VendorTimes",
     "Wish",
+    "Written",
     "as_json",
     "assemble",
     "associations",
@@ -252,6 +264,7 @@ __all__ = [
     "compare",
     "congestion_factor",
     "contents",
+    "convert",
     "count",
     "critical_path",
     "crossbar",
@@ -294,8 +307,12 @@ __all__ = [
     "parse_sizes",
     "picture",
     "platforms",
+    "program_of",
     "prove",
+    "prove_program",
+    "proven_program",
     "rails",
+    "read_program",
     "read_topology",
     "report",
     "ring",
@@ -307,6 +324,7 @@ __all__ = [
     "run_together",
     "save",
     "save_animation",
+    "schedule_of",
     "schema_text",
     "sentence",
     "simulate",
@@ -338,6 +356,7 @@ __all__ = [
     "work_out_step",
     "work_out_traffic",
     "write",
+    "write_schedule",
     "write_topology",
 ]
 

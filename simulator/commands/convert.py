@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from simulator.commands.complete import ScenarioPath
-from simulator.commands.shared import allow_code, one_file, say_written, size_option
+from simulator.commands.shared import allow_code, say_written, size_option
 
 
 @click.command()
@@ -39,11 +39,8 @@ def convert(
     and dot. What OUT cannot say is listed. A schedule that is wrong is refused.
     """
     from simulator.scenario import convert as conversion
-    from simulator.scenario.output import check_new, write_file
 
-    check_new(out, force=force)
-    written = conversion.convert(one_file(source), out, read, write, size=size, allow_code=allow_code)
-    write_file(out, written.data)
-    for line in written.lost:
+    lost = conversion.convert(source, out, read, write, size=size, force=force, allow_code=allow_code)
+    for line in lost:
         click.echo(f"lost: {line}")
     say_written(out)

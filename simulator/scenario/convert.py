@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from algorithms.formats.registry import FORMATS, WRITTEN, write_schedule
 from algorithms.formats.written import Written
 from simulator.scenario.errors import one_of
+from simulator.scenario.library import resolve
+from simulator.scenario.output import check_new, write_file
 from simulator.scenario.run import build_topology
 from simulator.scenario.run_any import load_scenario
 from simulator.scenario.schedule_file import program_of_scenario, proven_program
@@ -96,37 +98,57 @@ _SCENARIO: Final = (".yaml", ".yml")
 
 
 def convert(
-    source: Path,
-    out: Path,
+    source: str | Path,
+    out: str | Path,
     read: str | None = None,
     write: str | None = None,
     *,
     size: int | None = None,
+    force: bool = False,
     allow_code: bool = False,
-) -> Written:
-    """A file, or what a scenario is about, in another format.
+) -> tuple[str, ...]:
+    """Write a file, or what a scenario is about, in another format.
 
     Parameters
     ----------
-    source : pathlib.Path
-        A file of a format that is read, or a scenario.
-    out : pathlib.Path
-        Whose ending tells the format, unless `write` does. Nothing is written.
+    source : str or pathlib.Path
+        A file of a format that is read, or a scenario, or ``"library:NAME"``.
+    out : str or pathlib.Path
+        Whose ending tells the format, unless `write` does.
     read, write : str, optional
         Names of formats; by default what names and contents tell.
     size : int, optional
         Bytes of the full vector, where the file does not say them and the other must.
+    force : bool
+        Overwrite what is there.
     allow_code : bool
         Whether the code that a scenario brings with it may be run.
+
+    Returns
+    -------
+    tuple of str
+        What is lost, a line each.
 
     Raises
     ------
     CollsimError
-        If a format is not known, the file cannot be read, or it cannot be said in the other format.
+        If there is a file already, a format is not known, the file cannot be read, or the other format
+        cannot say it.
     ProofError
         If a schedule is wrong.
     """
+    source, out = resolve(Path(source)), Path(out)
+    check_new(out, force=force)
     family, form = _target(out, read, write)
+    written = _written(family, form, source, read, size, allow_code=allow_code)
+    write_file(out, written.data)
+    return written.lost
+
+
+def _written(
+    family: Family, form: str, source: Path, read: str | None, size: int | None, *, allow_code: bool
+) -> Written:
+    """What is to be written, and what is lost."""
     if read is not None or source.suffix.lower() not in _SCENARIO or is_astra(source):
         return family.write(family.read(source, read), form, size)
     if size is not None:

@@ -113,3 +113,15 @@ expect: {depth: 4, transfers: 4, time: 28 us}
     write(file, timed.replace("nccl-tree", "nccl-tee"))
     assert collsim("check", file) == 2
     assert "2:86: collective.algorithm.format: found the" in capsys.readouterr().err
+
+
+def test_several_take_files_that_compute(tmp_path: Path) -> None:
+    write(tmp_path / "relay.goal", text("relay.goal"))
+    several = """\
+topology: {kind: full_mesh, ranks: 6, bandwidth: 1 GB/s, latency: 2.5 us}
+collectives:
+  - {name: a, kind: all_to_all, algorithm: {schedule: relay.goal}, ranks: [0, 1, 2]}
+  - {name: b, kind: all_to_all, algorithm: {schedule: relay.goal}, ranks: [3, 4, 5]}
+expect: {time: 11.1 us}
+"""
+    assert collsim("check", write(tmp_path / "several.yaml", several)) == 0

@@ -14,6 +14,9 @@ from tests.algorithms.variants import KINDS
 
 RANKS = (3, 4, 6)
 
+MOST_PLANNED = 4
+"""Ranks of MSCCL++ plans, which are long."""
+
 SIZE = 60 * 60
 """Bytes that so many ranks, and their squares, divide."""
 
@@ -38,9 +41,10 @@ def test_written_and_read_back(name: str, kind: str) -> None:
         again = FORMATS["msccl"].read(written.data, "a.xml")
         prove_program(again)
         counted, found = count(schedule), totals_of(again)
-        plan = FORMATS["mscclpp"].read(FORMATS["mscclpp"].write(program, None).data, "a.json")
-        prove_program(plan)
-        assert totals_of(plan) == found
+        if ranks <= MOST_PLANNED:
+            plan = FORMATS["mscclpp"].read(FORMATS["mscclpp"].write(program, None).data, "a.json")
+            prove_program(plan)
+            assert totals_of(plan) == found
         messages = FORMATS["goal"].read(FORMATS["goal"].write(program, SIZE).data, "a.goal")
         prove_program(messages)
         assert found.sent == schedule.count.sum()
