@@ -14,8 +14,8 @@ from tests.algorithms.variants import KINDS
 
 RANKS = (3, 4, 6)
 
-MOST_PLANNED = 4
-"""Ranks of MSCCL++ plans, which are long."""
+MOST_OF_OTHERS = 4
+"""Ranks of what is written as MSCCL++ and GOAL, too."""
 
 SIZE = 60 * 60
 """Bytes that so many ranks, and their squares, divide."""
@@ -41,21 +41,21 @@ def test_written_and_read_back(name: str, kind: str) -> None:
         again = FORMATS["msccl"].read(written.data, "a.xml")
         prove_program(again)
         counted, found = count(schedule), totals_of(again)
-        if ranks <= MOST_PLANNED:
-            plan = FORMATS["mscclpp"].read(FORMATS["mscclpp"].write(program, None).data, "a.json")
-            prove_program(plan)
-            assert totals_of(plan) == found
-        messages = FORMATS["goal"].read(FORMATS["goal"].write(program, SIZE).data, "a.goal")
-        prove_program(messages)
         assert found.sent == schedule.count.sum()
         # what is sent in pieces need not wait for all of what it passes on
         assert found.depth <= counted.depth
         assert found.depth == counted.depth or found.messages > counted.transfers
         assert found.reduced == int(schedule.count[schedule.mode == REDUCE].sum())
-        assert count(schedule_of(messages, 0)).bytes_sent_max == counted.bytes_sent_max
         timed = count(schedule_of(again, SIZE))
         assert timed.bytes_sent_max == counted.bytes_sent_max
         assert timed.bytes_reduced_total == counted.bytes_reduced_total
+        if ranks <= MOST_OF_OTHERS:
+            plan = FORMATS["mscclpp"].read(FORMATS["mscclpp"].write(program, None).data, "a.json")
+            prove_program(plan)
+            assert totals_of(plan) == found
+            messages = FORMATS["goal"].read(FORMATS["goal"].write(program, SIZE).data, "a.goal")
+            prove_program(messages)
+            assert count(schedule_of(messages, 0)).bytes_sent_max == counted.bytes_sent_max
 
 
 def test_what_is_read_is_written_again() -> None:
