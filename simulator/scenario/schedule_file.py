@@ -99,6 +99,8 @@ def program_of_scenario(scenario: Scenario | TogetherScenario, allow_code: bool)
     prove_of(scenario, schedule, None)
     program, size = program_of(schedule), scenario.collective.size
     unsaid = ["the topology, and what it takes to send and to reduce"]
+    if scenario.delay:
+        unsaid.append("who begins late")
     if schedule.precedence is not None:
         return replace(program, unsaid=(*program.unsaid, *unsaid)), size
     unsaid.append("steps: a rank goes on when it has what it sends")
