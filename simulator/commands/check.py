@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def check(
     paths: tuple[Path, ...], junit: Path | None, updates: bool, memory_limit: int | None, allow_code: bool
 ) -> None:
-    """Hold scenarios against what they expect, and prove schedules in files of other tools.
+    """Hold scenarios against what they expect; prove schedules in files.
 
     PATHS are files, folders, or library:NAME and library:THEME for those that come with collsim. Sweeps
     in a folder are left out.
