@@ -14,7 +14,6 @@ What is named here is loaded when it is first used, from where the imports below
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -368,25 +367,11 @@ def __getattr__(name: str) -> Any:
 
     # refuses rooms of the same names that are not collsim's
     import_module("simulator")
-    globals()[name] = found = getattr(import_module(_homes()[name]), name)
+    from topologies.homes import homes
+
+    globals()[name] = found = getattr(import_module(homes(__file__)[name]), name)
     return found
 
 
 def __dir__() -> list[str]:
     return __all__
-
-
-@cache
-def _homes() -> dict[str, str]:
-    """Module of each name, as the imports for type checkers say: nothing is named twice."""
-    import ast
-    from pathlib import Path
-
-    whole = ast.parse(Path(__file__).read_text(encoding="utf-8"))
-    imports = next(node.body for node in whole.body if isinstance(node, ast.If))
-    return {
-        one.name: str(node.module)
-        for node in imports
-        if isinstance(node, ast.ImportFrom)
-        for one in node.names
-    }

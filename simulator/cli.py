@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         sys.stdout.flush()
     except click.ClickException as error:
-        _end(f"collsim: {error.format_message()}", error.exit_code)
+        # click lists the words of an argument in lines
+        _end(f"collsim: {' '.join(error.format_message().split())}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _end("interrupted", INTERRUPTED)
     except MemoryError:

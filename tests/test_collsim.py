@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import collsim
+import plots
+from topologies.homes import homes
 
 ROOT = Path(__file__).parents[1]
 
 
 def test_every_name_is_there() -> None:
-    assert dir(collsim) == sorted(collsim.__all__) == sorted(collsim._homes())
-    for name in collsim.__all__:
-        assert getattr(collsim, name) is not None
+    for module in (collsim, plots):
+        assert set(module.__all__) == set(homes(str(module.__file__))) <= set(dir(module))
+        for name in module.__all__:
+            assert getattr(module, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'rnig'"):
         _ = collsim.rnig  # type: ignore[attr-defined]
 
@@ -47,3 +51,32 @@ def test_what_is_wrong_is_told_as_the_commands_tell_it() -> None:
     with pytest.raises(collsim.ScenarioErrors, match="reads"):
         collsim.explain("library:llm/llama3-405b")
     assert "the library has no scenario" in collsim.hold("library:nothing").wrong
+
+
+RING = "library:first-walk/ring-reduce-scatter-8"
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: collsim.run(3), "found int; expected a scenario"),
+        (lambda: collsim.sweep(3, {"a": [1]}), "found int; expected a scenario"),
+        (lambda: collsim.picture(None, "levels"), "found NoneType; expected what a run gave"),
+        (lambda: collsim.report(None, "out.html"), "found NoneType; expected what a run or a step gave"),
+        (
+            lambda: collsim.compare(RING, algorithms=["rinf"]),
+            'there is no algorithm "rinf"; did you mean "ring"',
+        ),
+        (lambda: collsim.schema_text("plans"), 'there is no kind of file "plans"; expected collective'),
+        (lambda: collsim.save_animation([], "out.gif"), "at least one figure"),
+        (lambda: collsim.cluster(None, None).__enter__(), "a Dask cluster goes by its scheduler"),
+    ],
+)
+def test_wrong_words_and_things(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises(collsim.CollsimError, match=message):
+        ask()
+
+
+def test_a_sweep_of_the_library() -> None:
+    found = collsim.sweep(RING, {"topology.ranks": [2, 3]})
+    assert found.columns["steps"].tolist() == [1, 2]

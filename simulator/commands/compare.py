@@ -46,14 +46,14 @@ def _sizes(text: str | None, points: int | None, scenario: Scenario) -> tuple[in
 
 def _named(text: str, scenario: Scenario) -> list[str] | None:
     """Names of the algorithms, or None for all."""
-    from algorithms.registry import ALGORITHMS
+    from algorithms.registry import ALGORITHMS, able
 
     if text == "all":
         return None
     kind, names = scenario.collective.kind, _names(scenario)
-    able = {name: name for name in names if name not in ALGORITHMS or kind in ALGORITHMS[name].collectives}
+    doing = {name: name for name in names if name not in ALGORITHMS or name in able(kind)}
     words = (known(word.strip(), names, "algorithm") for word in text.split(","))
-    return list(dict.fromkeys(known(name, able, f"{kind} by the algorithm") for name in words))
+    return list(dict.fromkeys(known(name, doing, f"{kind} by the algorithm") for name in words))
 
 
 def _names(scenario: Scenario) -> dict[str, str]:

@@ -104,7 +104,8 @@ def _is_asked() -> bool:
 def _answers(asked: dict[str, Any], *, yes: bool) -> tuple[str, Wish]:
     """The kind of file and the rest: what was said, what is answered, or what is usual."""
     from algorithms.collective import COLLECTIVES
-    from simulator.scenario.new import Wish, able, fitting, usual_ranks
+    from algorithms.registry import able
+    from simulator.scenario.new import Wish, fitting, usual_ranks
     from simulator.scenario.parts import part_names
     from simulator.scenario.presets import preset_names
     from topologies.registry import TOPOLOGIES

@@ -12,6 +12,7 @@ import click
 from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import (
     allow_code,
+    check_report,
     console,
     load_all,
     memory_limit,
@@ -55,8 +56,7 @@ def run(
     from simulator.scenario.output import check_folder, left_out, write_results
     from simulator.scenario.result import as_json
 
-    if with_report and out is None:
-        raise click.UsageError("--report goes with --out, the folder into which it is written")
+    check_report(out, with_report=with_report)
     if out is not None:
         check_folder(out.resolve(), force=force)
     run = partial(

@@ -26,9 +26,6 @@ WRONG: Final = 2
 INTERRUPTED: Final = 130
 """Exit codes: an expectation or a proof failed, the input is wrong, the run was interrupted."""
 
-WIDE: Final = 140
-"""Columns of a table that is not printed on a terminal."""
-
 Known = TypeVar("Known")
 
 
@@ -90,20 +87,21 @@ def say_left_out(others: Sequence[OtherKindError]) -> None:
 
 def load_one(path: Path) -> Scenario | TogetherScenario:
     """The one scenario of a file, or what is wrong in it."""
-    scenario, *others = load_all([path])
-    if others:
-        raise click.UsageError(f"{path} holds several scenarios; name one")
-    return scenario
+    return _only(load_all([path]), path)
 
 
 def one_file(file: Path) -> Path:
     """The one file that a name stands for."""
     from simulator.scenario.library import expand
 
-    files = expand([file])
-    if len(files) > 1:
-        raise click.UsageError(f"{file} holds several scenarios; name one")
-    return files[0]
+    return _only(expand([file]), file)
+
+
+def _only(found: Sequence[Known], path: Path) -> Known:
+    """What a path stands for, where that is one thing."""
+    if len(found) > 1:
+        raise click.UsageError(f"{path} holds several scenarios; name one")
+    return found[0]
 
 
 allow_code = click.option(
@@ -149,6 +147,12 @@ def run_one(
         )
 
 
+def check_report(out: Path | None, *, with_report: bool) -> None:
+    """Refuse --report without --out."""
+    if with_report and out is None:
+        raise click.UsageError("--report goes with --out, the folder into which it is written")
+
+
 def warn(file: str, warnings: Iterable[str]) -> None:
     """Print on standard error what a person should know about a file's scenario."""
     for warning in warnings:
@@ -161,8 +165,10 @@ def say_written(out: Path, *, aside: bool = False) -> None:
 
 
 def console() -> Console:
-    """Where tables go: as wide as the terminal, or as `WIDE`."""
+    """Where tables go: as wide as the terminal, or as wide as where there is none."""
     from rich.console import Console
+
+    from simulator.scenario.notebook import WIDE
 
     return Console(markup=False) if sys.stdout.isatty() else Console(width=WIDE, markup=False)
 

@@ -17,14 +17,12 @@ from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.library import resolve
 from simulator.scenario.load import load
 from simulator.scenario.models import Scenario
+from simulator.scenario.plan_answer import PlanAnswer, answer_plan
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.plan_models import PlanScenario
-from simulator.scenario.plan_run import PlanResult, work_out
 from simulator.scenario.ranges import parse_sizes
 from simulator.scenario.run import Report, Result
 from simulator.scenario.run_any import load_scenario, run_any
-from simulator.scenario.serve_run import ServeResult, work_out_serve
-from simulator.scenario.step_run import StepResult, work_out_step
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult
 
@@ -56,7 +54,7 @@ def run(
     memory_limit: int | None = None,
 ) -> TogetherResult: ...
 @overload
-def run(asked: PlanScenario, *, report: Report | None = None) -> StepResult | ServeResult | PlanResult: ...
+def run(asked: PlanScenario, *, report: Report | None = None) -> PlanAnswer: ...
 @overload
 def run(
     asked: File,
@@ -73,7 +71,7 @@ def run(
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
-) -> Result | TogetherResult | StepResult | ServeResult | PlanResult:
+) -> Result | TogetherResult | PlanAnswer:
     """Build, prove, simulate and judge what a file asks for.
 
     A scenario of one collective gives a `Result`, one of several a `TogetherResult`. A parallel plan gives
@@ -109,16 +107,8 @@ def run(
     if isinstance(asked, str | Path):
         asked = load_any(asked)
     if isinstance(asked, PlanScenario):
-        return _of_plan(asked, report)
+        return answer_plan(asked, report)
     return run_any(asked, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit)
-
-
-def _of_plan(plan: PlanScenario, report: Report | None) -> StepResult | ServeResult | PlanResult:
-    if plan.serve is not None:
-        return work_out_serve(plan)
-    if plan.hardware is None or plan.topology is None or plan.memory.phase != "training":
-        return work_out(plan)
-    return work_out_step(plan, report)
 
 
 def explain(asked: Run | Scenario | TogetherScenario | File, **how: Any) -> Explanation:
@@ -221,7 +211,7 @@ def hold(file: File, *, allow_code: bool = False, memory_limit: int | None = Non
         path = resolve(Path(file))
     except ScenarioErrors as error:
         return check.Outcome(str(file), wrong=str(error))
-    return check.hold(path, one)
+    return check.hold(path, one, str(file))
 
 
 def _ran(asked: Run | Scenario | TogetherScenario | File, **how: Any) -> Run:

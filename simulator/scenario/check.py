@@ -93,27 +93,32 @@ class Outcome:
         return said.splitlines() if said else diff(self.file, self.mismatches)
 
 
-def hold(file: Path, run: Callable[[Scenario | TogetherScenario], Result | TogetherResult]) -> Outcome:
+def hold(
+    file: Path, run: Callable[[Scenario | TogetherScenario], Result | TogetherResult], name: str | None = None
+) -> Outcome:
     """Load a scenario, run it, or work a plan out, and hold the result against what it expects.
 
     A schedule in a file of another tool is proven.
+
+    Parameters
+    ----------
+    file : pathlib.Path
+    run : callable
+    name : str, optional
+        What the file goes by, if not by its path.
     """
+    name = name or str(file)
     try:
         if is_schedule(file):
-            return _proven(file)
+            return Outcome(name, proven=summary(proven_program(file)))
         scenario = load_any(file)
         result = work_out(scenario) if isinstance(scenario, PlanScenario) else run(scenario)
     except ScenarioErrors as error:
         other = error if isinstance(error, OtherKindError) else None
-        return Outcome(str(file), wrong=str(error), other=other)
+        return Outcome(name, wrong=str(error), other=other)
     except ProofError as error:
-        return Outcome(str(file), unproven=error.message)
-    return Outcome(str(file), result, check(result))
-
-
-def _proven(file: Path) -> Outcome:
-    """Prove a schedule in a file of another tool."""
-    return Outcome(str(file), proven=summary(proven_program(file)))
+        return Outcome(name, unproven=error.message)
+    return Outcome(name, result, check(result))
 
 
 def diff(file: str, mismatches: Sequence[Mismatch]) -> list[str]:

@@ -133,6 +133,17 @@ def one_of(words: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+def suggestion(word: str, words: Collection[str]) -> str:
+    """Give the tail of a message that names the nearest word, or where none is near all of them.
+
+    Examples
+    --------
+    >>> suggestion("simpi", ["auto", "simpy"]), suggestion("x", ["auto", "simpy"])
+    ('; did you mean "simpy"?', '; expected auto or simpy')
+    """
+    return did_you_mean(word, words) or f"; expected {one_of(words)}"
+
+
 def known(word: str, words: Collection[str], what: str) -> str:
     """A word that must be one of some.
 
@@ -148,8 +159,7 @@ def known(word: str, words: Collection[str], what: str) -> str:
     topologies.errors.CollsimError: there is no topology "rign"; did you mean "ring"?
     """
     if word not in words:
-        hint = did_you_mean(word, words) or f"; expected {one_of(words)}"
-        raise CollsimError(f'there is no {what} "{printable(word)}"{hint}')
+        raise CollsimError(f'there is no {what} "{printable(word)}"{suggestion(word, words)}')
     return word
 
 

@@ -61,6 +61,22 @@ def keep(scenario: Named, draft: Path, folder: Path) -> None:
     (draft / KEPT).write_text(to_yaml(tree), encoding="utf-8")
 
 
+def kept_file(folder: Path) -> Path:
+    """The file of the scenario that a folder of results keeps; of a file, the file itself.
+
+    Raises
+    ------
+    ScenarioErrors
+        If there is none.
+    """
+    if not folder.is_dir():
+        return folder
+    if not (folder / KEPT).is_file():
+        message = f'holds no "{KEPT}"; expected a folder that "--out" has written'
+        raise ScenarioErrors([ScenarioError(message, str(folder))])
+    return folder / KEPT
+
+
 def reopen(folder: Path) -> Scenario | TogetherScenario | PlanScenario:
     """Read the scenario that a folder of results keeps; of a file, the file itself.
 
@@ -71,12 +87,7 @@ def reopen(folder: Path) -> Scenario | TogetherScenario | PlanScenario:
     """
     from simulator.scenario.plan_load import load_any
 
-    if not folder.is_dir():
-        return load_any(folder)
-    if not (folder / KEPT).is_file():
-        message = f'holds no "{KEPT}"; expected a folder that "--out" has written'
-        raise ScenarioErrors([ScenarioError(message, str(folder))])
-    return load_any(folder / KEPT)
+    return load_any(kept_file(folder))
 
 
 def _named(tree: Node, name: str) -> Node:

@@ -38,6 +38,7 @@ from simulator.scenario.folder import keep
 from simulator.scenario.memory_tables import memory_json, memory_sheet, plan_lines
 from simulator.scenario.notebook import WIDE
 from simulator.scenario.output import hop_table, write_folder, write_results
+from simulator.scenario.plan_pictures import step_picture
 from simulator.scenario.plan_run import PlanResult
 from simulator.scenario.result import as_json as results_json
 from simulator.scenario.rows import Rows
@@ -53,9 +54,10 @@ from simulator.scenario.sheets import Sheet, sheet_rows, sheet_table
 from simulator.scenario.state_tables import sheets_json
 from simulator.scenario.states import States
 from simulator.scenario.step_json import step_json
-from simulator.scenario.step_output import step_bars, step_rows, write_step
+from simulator.scenario.step_output import step_rows, write_step
 from simulator.scenario.step_run import StepResult
 from simulator.scenario.step_tables import step_lines, step_sheets
+from simulator.scenario.sweep.figure import sweep_figure
 from simulator.scenario.sweep.output import check_sweep_folder, sweep_json, write_sweep
 from simulator.scenario.sweep.result import Sweep
 from simulator.scenario.sweep.tables import sweep_sheet
@@ -209,18 +211,6 @@ def _compared(found: Comparison) -> Iterator[Table | str]:
     yield from crossover_lines(found)
 
 
-def _step_figure(result: StepResult) -> Figure:
-    from plots.steps import step_figure
-
-    return step_figure(step_bars(result), title=result.scenario.name)
-
-
-def _sweep_figure(found: Sweep) -> Figure:
-    from simulator.scenario.sweep.figure import sweep_figure
-
-    return sweep_figure(found)
-
-
 def _write_one(result: Result | TogetherResult, folder: Path, *, force: bool) -> list[Path]:
     return write_results([result], folder, force=force)
 
@@ -266,7 +256,7 @@ _FORMS: Final[Mapping[type[Answer], Forms]] = {
         sweep_json,
         lambda found: {"points": Rows.of(found.values())},
         lambda found: [sheet_table(sweep_sheet(found))],
-        _sweep_figure,
+        sweep_figure,
         _write_sweep,
     ),
     PlanResult: Forms(
@@ -286,7 +276,7 @@ _FORMS: Final[Mapping[type[Answer], Forms]] = {
         step_json,
         lambda result: {"tasks": step_rows(result), **_of_sheets(step_sheets(result.report))},
         lambda result: _printed(step_lines(result), step_sheets(result.report)),
-        _step_figure,
+        step_picture,
         _write_step,
     ),
     ServeResult: Forms(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePath
 
 PREFIX = "library:"
 PRESETS = "presets"
@@ -71,6 +71,31 @@ def expand(paths: Sequence[Path]) -> list[Path]:
             raise ScenarioErrors([ScenarioError(f"holds {what}; expected scenarios", str(path))])
         files += scenarios
     return files
+
+
+def called(file: Path, path: Path) -> str:
+    """What a file goes by that a path stands for: `library:NAME` where the path is such a name.
+
+    Examples
+    --------
+    >>> file = library_folder() / "first-walk" / "ring-allreduce-8.yaml"
+    >>> called(file, Path("library:first-walk")), called(Path("a/b.yaml"), Path("a"))
+    ('library:first-walk/ring-allreduce-8', 'a/b.yaml')
+    """
+    if not path.as_posix().startswith(PREFIX):
+        return str(file)
+    return f"{PREFIX}{file.relative_to(library_folder()).with_suffix('').as_posix()}"
+
+
+def stem(path: PurePath) -> str:
+    """Name of a scenario's file without its suffix; names of the library have none, but may have points.
+
+    Examples
+    --------
+    >>> stem(Path("library:llm/zero-2-7.5b")), stem(Path("llm/zero-2-7.5b.yaml"))
+    ('zero-2-7.5b', 'zero-2-7.5b')
+    """
+    return path.name.removesuffix(".yaml").removesuffix(".yml")
 
 
 def resolve(path: Path) -> Path:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 from simulator.scenario.choice import Asked, asked_of, collective_keys
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable, suggestion
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
@@ -247,7 +247,7 @@ def translate(detail: ErrorDetails, source: Source) -> ScenarioError:
             return source.error(f'missing key "{loc[-1]}" in {block}', loc[:-1], key=True)
         case "unknown_key":
             key = str(loc[-1])
-            hint = did_you_mean(key, context["keys"]) or f"; expected {one_of(context['keys'])}"
+            hint = suggestion(key, context["keys"])
             return source.error(f'unknown key "{printable(key)}" in {block}{hint}', loc, key=True)
         case "invalid_key":
             message = f"found {describe(source.key(loc))} as a key in {block}, expected a word"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDE: Final = 140
-"""Columns of a table."""
+"""Columns of a table that is not printed on a terminal."""
 
 _AS_PRINTED: Final = "line-height: 1.2; font-family: monospace; white-space: pre; overflow-x: auto"
 

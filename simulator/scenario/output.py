@@ -20,6 +20,7 @@ from topologies.errors import CollsimError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from simulator.scenario.report import Reported
     from simulator.scenario.rows import Rows
     from simulator.scenario.together_result import TogetherResult
     from topologies.topology import Topology
@@ -32,6 +33,9 @@ _PICTURES: Final = tuple(f".{form}" for form in FORMS)
 
 TRACE: Final = "trace.json.gz"
 """Name of the file for Perfetto."""
+
+REPORT: Final = "report.html"
+"""Name of the page of a report."""
 
 
 class OutputError(CollsimError):
@@ -72,10 +76,7 @@ def write_results(
             _fill_folder(result, home)
             keep(result.scenario, home, folder / home.relative_to(target))
         if report:
-            from simulator.scenario.report import report_page
-
-            page = report_page([(result, ()) for result in results])
-            (target / "report.html").write_text(page, encoding="utf-8")
+            save_reports(results, target)
 
     return write_folder(folder, fill, force=force)
 
@@ -189,6 +190,13 @@ def _save_trace(result: Result | TogetherResult, path: Path) -> None:
     else:
         trace = together_trace(timeline, result.together, topology, result.names, why)
     write_trace(trace, path)
+
+
+def save_reports(results: Sequence[Reported], folder: Path) -> None:
+    """Write the page of all of them."""
+    from simulator.scenario.report import save_report
+
+    save_report([(result, ()) for result in results], folder / REPORT)
 
 
 def save_figures(figures: Mapping[str, Figure], folder: Path) -> None:

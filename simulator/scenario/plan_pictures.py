@@ -8,11 +8,12 @@ import numpy as np
 
 from simulator.llm.memory import PARTS
 from simulator.scenario.memory_tables import degrees
-from simulator.scenario.step_output import step_bars
+from simulator.scenario.step_trace import streams_in_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from plots.steps import Bars
     from simulator.scenario.plan_run import PlanResult
     from simulator.scenario.step_run import StepResult
 
@@ -39,3 +40,23 @@ def step_picture(result: StepResult) -> Figure:
     from plots.steps import step_figure
 
     return step_figure(step_bars(result), title=result.scenario.name)
+
+
+def step_bars(result: StepResult) -> Bars:
+    """What the picture of a step draws: a lane for each stream of each stage."""
+    from plots.steps import Bars
+
+    step = result.report.step
+    streams = streams_in_order(step)
+    lane = {stream: number for number, stream in enumerate(streams)}
+    tasks = step.graph.tasks
+    return Bars(
+        lane=[lane[task.stream] for task in tasks],
+        begin=step.begin,
+        end=step.end,
+        what=[task.phase if task.way is None else task.stream.name for task in tasks],
+        calls=[task.way is not None for task in tasks],
+        number=[task.microbatch for task in tasks],
+        names=[stream.name for stream in streams],
+        group=[stream.stage for stream in streams],
+    )

@@ -11,10 +11,11 @@ from simulator.scenario.load import opened, read_scenario
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.run import Report, Result, run
+from topologies.errors import CollsimError
 
 # what only several collectives need is loaded where there are several
 if TYPE_CHECKING:
-    from simulator.scenario.kept import Kept
+    from simulator.scenario.reused import Reused
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
 
@@ -42,7 +43,7 @@ def run_any(
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
-    kept: Kept | None = None,
+    reused: Reused | None = None,
 ) -> Result | TogetherResult:
     """Run a scenario of one collective, or of several; as `run` and `run_together`."""
     if isinstance(scenario, str | Path):
@@ -54,10 +55,15 @@ def run_any(
             report=report,
             allow_code=allow_code,
             memory_limit=memory_limit,
-            kept=kept,
+            reused=reused,
         )
+    from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_run import run_together
 
+    if not isinstance(scenario, TogetherScenario):
+        raise CollsimError(
+            f"found {type(scenario).__name__}; expected a scenario of collectives, or its file"
+        )
     return run_together(
         scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
     )

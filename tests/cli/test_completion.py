@@ -17,8 +17,8 @@ from simulator.cli import cli
 from simulator.commands import complete
 from simulator.commands.completion import NAME, VARIABLE, Bash
 from simulator.scenario.library import WORDS
-from simulator.scenario.pictures import PICTURES
-from tests.cli.test_commands import collsim
+from simulator.scenario.picture_kinds import PICTURES
+from tests.cli.command import collsim
 
 
 def completed(*words: str) -> list[str]:
@@ -126,3 +126,8 @@ def test_bash_replaces_what_stands_after_the_colon(tmp_path: Path) -> None:
     )
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "seed1/a seed1/b\n"
+
+
+def test_no_shell_is_said_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert collsim("completion") == 2
+    assert capsys.readouterr().err.count("\n") == 1

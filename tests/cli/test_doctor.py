@@ -12,7 +12,7 @@ from matplotlib import rcParams
 
 from simulator.scenario import doctor
 from simulator.scenario.doctor import Finding
-from tests.cli.test_commands import collsim
+from tests.cli.command import collsim
 
 
 def found(capsys: pytest.CaptureFixture[str]) -> Mapping[str, Finding]:

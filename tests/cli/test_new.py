@@ -13,7 +13,7 @@ from simulator.commands import new as new_command
 from simulator.commands.sections import SECTIONS
 from simulator.scenario.library import library_folder, library_names
 from simulator.scenario.schema import NAME, schema_text
-from tests.cli.test_commands import collsim
+from tests.cli.command import collsim
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from simulator.scenario.folder import reopen
 from simulator.scenario.run import build_topology, run
 from simulator.scenario.schema import json_schema
 from simulator.scenario.topology_file import foreign_topology, read_topology
-from tests.cli.test_commands import collsim
+from tests.cli.command import collsim
 from tests.damage import damaged
 from tests.topologies.formats.topology_files import FILES, GRAPHML
 from topologies.errors import CollsimError

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.scenario.folder import keep
 from simulator.scenario.output import check_folder, save_figures, write_folder
 from simulator.scenario.rows import Rows
-from simulator.scenario.sweep.store import NAME
+from simulator.scenario.sweep.store import STORE
 
 if TYPE_CHECKING:
     from simulator.scenario.sweep.result import Sweep
@@ -25,11 +23,8 @@ def sweep_json(sweep: Sweep) -> str:
 
 def sweep_csv(sweep: Sweep) -> str:
     """A row a point, under the names of its columns; nothing where there is nothing."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(sweep.names)
-    writer.writerows([_csv_cell(value) for value in row.values()] for row in sweep.records())
-    return text.getvalue()
+    cells = ([_csv_cell(value) for value in row.values()] for row in sweep.records())
+    return Rows(dict.fromkeys(sweep.names, str), lambda: cells).csv()
 
 
 def _csv_cell(value: Any) -> Any:
@@ -44,7 +39,7 @@ def check_sweep_folder(folder: Path, *, force: bool) -> None:
     OutputError
         With what is in the way.
     """
-    if not (folder / NAME).is_file():
+    if not (folder / STORE).is_file():
         check_folder(folder, force=force)
 
 

@@ -12,9 +12,9 @@ from simulator.scenario.digest import digest, version
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.flat import flat
 from simulator.scenario.folder import contents
-from simulator.scenario.kept import Kept
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.result import as_object
+from simulator.scenario.reused import Reused
 from simulator.scenario.run_any import run_any
 from simulator.scenario.sweep.outcome import Outcome
 from simulator.scenario.sweep.points import is_typed
@@ -77,22 +77,22 @@ def run_batch(setting: Setting, scenarios: Sequence[AnyScenario], many: bool) ->
     if many:
         # loops are compiled wherever it is there: the same results, sooner
         numba_is_here()
-    began, kept = perf_counter(), Kept()
-    outcomes = tuple(_outcome(scenario, setting, kept) for scenario in scenarios)
+    began, reused = perf_counter(), Reused()
+    outcomes = tuple(_outcome(scenario, setting, reused) for scenario in scenarios)
     return Worked(outcomes, perf_counter() - began)
 
 
-def _outcome(scenario: AnyScenario, setting: Setting, kept: Kept) -> Outcome:
+def _outcome(scenario: AnyScenario, setting: Setting, reused: Reused) -> Outcome:
     """What came of a scenario, or the error that is in its place."""
     try:
-        return Outcome(*_run(scenario, setting, kept))
+        return Outcome(*_run(scenario, setting, reused))
     except CollsimError as error:
         return Outcome({}, error=one_line(error, setting.origin))
     except MemoryError:
         return Outcome({}, error="this does not fit memory")
 
 
-def _run(scenario: AnyScenario, setting: Setting, kept: Kept) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _run(scenario: AnyScenario, setting: Setting, reused: Reused) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Run a scenario as `collsim run` does, or a plan as far as it says enough: a row, and its warnings."""
     if isinstance(scenario, PlanScenario):
         from simulator.scenario.sweep.plan_work import plan_row
@@ -103,7 +103,7 @@ def _run(scenario: AnyScenario, setting: Setting, kept: Kept) -> tuple[dict[str,
         verify=setting.verify,
         allow_code=setting.allow_code,
         memory_limit=setting.memory_limit,
-        kept=kept,
+        reused=reused,
     )
     return flat(as_object(result)), result.warnings
 

@@ -17,7 +17,7 @@ from simulator.scenario.calibration.target import target_of
 from simulator.scenario.load import load, loads
 from simulator.scenario.measurements.series import Point, Series
 from simulator.scenario.run import run
-from tests.cli.test_commands import collsim
+from tests.cli.command import collsim
 from tests.scenario.measurements.logs import nccl_log
 from topologies.errors import CollsimError
 

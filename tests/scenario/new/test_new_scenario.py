@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from algorithms.collective import COLLECTIVES
-from algorithms.registry import ALGORITHMS
+from algorithms.registry import able
 from simulator.scenario.check import hold
-from simulator.scenario.new import MAKERS, Wish, able, files, fitting, new_scenario
+from simulator.scenario.new import MAKERS, Wish, files, fitting, new_scenario
 from simulator.scenario.new.layout import WIDTH
 from simulator.scenario.plan_load import loads_any
 from simulator.scenario.plan_models import PlanScenario
@@ -132,9 +132,6 @@ def test_the_algorithm_that_fits_does_the_collective() -> None:
     assert [fitting("reduce_scatter", kind) for kind in ("ring", "hypercube", "multilevel")] == [
         *("ring", "recursive_halving", "hierarchical")
     ]
-    assert set(able("allreduce")) == {
-        name for name, one in ALGORITHMS.items() if "allreduce" in one.collectives
-    }
 
 
 def test_a_large_one_expects_nothing_and_is_not_run() -> None:

@@ -14,7 +14,7 @@ from simulator.scenario.tuning.nccl_tuner import nccl_tuner_csv
 from simulator.scenario.tuning.openmpi import able_of, openmpi_json, openmpi_rules
 from simulator.scenario.tuning.openmpi_rules import Row, Rules, SizeRules, read_rules, write_rules
 from simulator.scenario.tuning.rules import missing_lines
-from tests.cli.test_commands import collsim
+from tests.cli.command import collsim
 from tests.damage import damaged
 from tests.scenario.measurements.logs import nccl_log, osu_log
 from topologies.errors import CollsimError, FormatError
