@@ -59,7 +59,7 @@ def test_results_keep_the_file(scenario: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["explain", "compare", "report"])
 def test_other_commands_take_it(command: str, scenario: Path, tmp_path: Path) -> None:
-    more = [tmp_path / "report"] if command == "report" else []
+    more = [tmp_path / "report.html"] if command == "report" else []
     assert collsim(command, scenario, *(["--out", *more] if more else [])) == 0
 
 
