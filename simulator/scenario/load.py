@@ -58,19 +58,29 @@ def read_text(path: str | os.PathLike[str]) -> str:
         If it cannot be read, or is not UTF-8.
     """
     file = os.fspath(path)
+    return decode(read_bytes(file, MAX_BYTES + 1, "a YAML file"), file)
+
+
+def read_bytes(file: str, most: int, what: str) -> bytes:
+    """Read at most so many bytes of a file.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read, or is something else than `what`.
+    """
     try:
-        data = _read(file)
+        return _read(file, most, what)
     except IsADirectoryError:
-        raise ScenarioErrors([ScenarioError("is a directory; expected a YAML file", file)]) from None
+        raise ScenarioErrors([ScenarioError(f"is a directory; expected {what}", file)]) from None
     except FileNotFoundError:
         raise ScenarioErrors([ScenarioError("there is no such file", file)]) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ScenarioErrors([ScenarioError(f"cannot be read: {reason}", file)]) from None
-    return decode(data, file)
 
 
-def _read(file: str) -> bytes:
+def _read(file: str, most: int, what: str) -> bytes:
     """Read a file, but not a pipe that nobody may ever write to, or a device."""
     with open(file, "rb", opener=_open_at_once) as stream:
         mode = os.fstat(stream.fileno()).st_mode
@@ -78,8 +88,8 @@ def _read(file: str) -> bytes:
             os.set_blocking(stream.fileno(), True)
         elif not stat.S_ISREG(mode):
             kind = "pipe" if stat.S_ISFIFO(mode) else "device"
-            raise ScenarioErrors([ScenarioError(f"is a {kind}; expected a YAML file", file)])
-        return stream.read(MAX_BYTES + 1)
+            raise ScenarioErrors([ScenarioError(f"is a {kind}; expected {what}", file)])
+        return stream.read(most)
 
 
 def _open_at_once(file: str, flags: int) -> int:

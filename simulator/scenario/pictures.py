@@ -17,6 +17,7 @@ from simulator.scenario.compare import Comparison
 from simulator.scenario.errors import UnitError, did_you_mean, one_of, printable
 from simulator.scenario.folder import reopen
 from simulator.scenario.models import Scenario
+from simulator.scenario.plan_load import AnyScenario
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
 from simulator.scenario.ranges import parse_sizes
@@ -25,13 +26,16 @@ from simulator.scenario.run_any import run_any
 from simulator.scenario.step_run import StepResult, work_out_step
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.workload_models import WorkloadScenario
+from simulator.scenario.workload_run import WorkloadResult
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-AnyScenario: TypeAlias = Scenario | TogetherScenario | PlanScenario
-Drawable: TypeAlias = AnyScenario | Result | TogetherResult | PlanResult | StepResult | Comparison
+Drawable: TypeAlias = (
+    AnyScenario | Result | TogetherResult | WorkloadResult | PlanResult | StepResult | Comparison
+)
 Drawn: TypeAlias = "Figure | tuple[Figure, ...]"
 """A figure, or those of an animation."""
 
@@ -89,7 +93,9 @@ class Picture:
     animated: bool = False
 
 
-def _run(scenario: Scenario | TogetherScenario, making: Making) -> Result | TogetherResult:
+def _run(
+    scenario: Scenario | TogetherScenario | WorkloadScenario, making: Making
+) -> Result | TogetherResult | WorkloadResult:
     return run_any(
         scenario, report=making.report, allow_code=making.allow_code, memory_limit=making.memory_limit
     )
@@ -168,10 +174,13 @@ PICTURES: Final[Mapping[str, Picture]] = MappingProxyType(
             {PlanScenario: lambda scenario, _: work_out(scenario)},
         ),
         "step": Picture(
-            "what each stage of a plan computes and sends in a step",
+            "what each stage of a plan computes and sends in a step, or each rank in a workload",
             plan_pictures.step_picture,
-            (StepResult,),
-            {PlanScenario: lambda scenario, making: work_out_step(scenario, making.report)},
+            (StepResult, WorkloadResult),
+            {
+                PlanScenario: lambda scenario, making: work_out_step(scenario, making.report),
+                WorkloadScenario: _run,
+            },
         ),
     }
 )
@@ -179,6 +188,7 @@ PICTURES: Final[Mapping[str, Picture]] = MappingProxyType(
 _WHAT: Final[Mapping[type, str]] = {
     Scenario: "one collective",
     TogetherScenario: "several collectives",
+    WorkloadScenario: "a workload",
     PlanScenario: "a parallel plan",
 }
 

@@ -14,6 +14,7 @@ from simulator.scenario.report_facts import facts_of, sentence_of
 from simulator.scenario.report_tables import (
     links_rows,
     path_stacks,
+    rank_stacks,
     sheet_rows,
     stage_stacks,
     together_rows,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from simulator.scenario.explain import Explanation
     from simulator.scenario.step_run import StepResult
     from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.workload_run import WorkloadResult
     from topologies.topology import Topology
 
 
@@ -105,4 +107,32 @@ def run_of_step(result: StepResult, notes: Sequence[str] = ()) -> Run:
         tables=[sheet_rows(sheet) for sheet in step_sheets(report)],
         timeline=tasks_chart(step_bars(result), [task.name for task in tasks], [task.size for task in tasks]),
         place=place_chart(fabric.topology, step_link_use(report.step, fabric), None, None, report.time),
+    )
+
+
+def run_of_workload(result: WorkloadResult, notes: Sequence[str] = ()) -> Run:
+    """A workload of files.
+
+    Parameters
+    ----------
+    result : WorkloadResult
+    notes : sequence of str
+        To say beside its warnings.
+    """
+    from plots.report.tasks import tasks_chart
+    from simulator.scenario.workload_output import workload_bars
+    from simulator.scenario.workload_tables import workload_sheets
+
+    report = result.report
+    bars, tasks = workload_bars(result)
+    return Run(
+        name=result.scenario.name,
+        sentence=sentence_of(result, None),
+        time=report.time,
+        facts=facts_of(result),
+        warnings=(*notes, *result.warnings),
+        stacks=(rank_stacks(report),),
+        tables=[sheet_rows(sheet) for sheet in workload_sheets(report)],
+        timeline=tasks_chart(bars, [task.name for task in tasks], [task.size for task in tasks]),
+        place=place_chart(report.fabric.topology, report.use, None, None, report.time),
     )

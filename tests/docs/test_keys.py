@@ -17,12 +17,13 @@ from simulator.scenario.plan_models import PlanScenario, memory_plan
 from simulator.scenario.source import Source
 from simulator.scenario.sweep.models import SweepPlan
 from simulator.scenario.together_models import TogetherScenario
+from simulator.scenario.workload_models import WorkloadScenario
 from tests.docs.page import DOCS
 from topologies import TOPOLOGIES
 
 # what stands in a file under other names
-INSIDE = {"members", "own"}
-PAGES = ("scenario", "llm", "step", "serve", "search", "sweep")
+INSIDE = {"members", "own", "files", "plan"}
+PAGES = ("scenario", "llm", "step", "serve", "search", "sweep", "workload-files")
 
 
 def keys(target: Callable[..., Any], seen: set[Any]) -> Iterator[str]:
@@ -42,7 +43,10 @@ def _inside(annotation: Any, seen: set[Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     "target",
-    [Scenario, TogetherScenario, PlanScenario, SweepPlan, transformer, memory_plan, *TOPOLOGIES.values()],
+    [
+        *(Scenario, TogetherScenario, WorkloadScenario, PlanScenario, SweepPlan),
+        *(transformer, memory_plan, *TOPOLOGIES.values()),
+    ],
     ids=lambda target: target.__name__,
 )
 def test_every_key_is_told(target: Callable[..., Any]) -> None:

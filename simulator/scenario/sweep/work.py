@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.scenario.digest import digest, version
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.flat import flat
+from simulator.scenario.folder import workload_files
 from simulator.scenario.kept import Kept
 from simulator.scenario.models import Code, Scenario
 from simulator.scenario.plan_models import PlanScenario
@@ -18,11 +19,12 @@ from simulator.scenario.result import as_object
 from simulator.scenario.run_any import run_any
 from simulator.scenario.sweep.outcome import Outcome
 from simulator.scenario.sweep.points import is_typed
+from simulator.scenario.workload_models import WorkloadScenario
 from topologies.errors import CollsimError
 from topologies.loops import numba_is_here
 
 if TYPE_CHECKING:
-    from simulator.scenario.sweep.points import AnyScenario
+    from simulator.scenario.plan_load import AnyScenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +128,12 @@ def key_of(scenario: AnyScenario, setting: Setting) -> str:
 
 
 def _own_code(scenario: AnyScenario) -> list[str]:
-    """The bytes of the Python files that a scenario names."""
+    """The bytes of the files that a scenario names: of code, or of a workload."""
     if isinstance(scenario, PlanScenario):
         return []
+    if isinstance(scenario, WorkloadScenario):
+        named_files = [file for _, files in workload_files(scenario.source) for file in files]
+        return [file.read_bytes().hex() if file.is_file() else "" for file in named_files]
     ones = [scenario] if isinstance(scenario, Scenario) else [one.scenario for one in scenario.members]
     named = [one.collective.own.file for one in ones if isinstance(one.collective.own, Code)]
     files = [Path(scenario.source.file).parent / name for name in named]
