@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from algorithms.formats.chakra import Trace, read_chakra
 from simulator.llm.workload.groups import Groups, read_groups
+from simulator.llm.workload.layers import LayerTable, read_layers
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.load import read_bytes
 from simulator.scenario.parse import decode
@@ -42,6 +43,26 @@ def reading() -> Iterator[None]:
         place = "" if error.byte is None else f"byte {error.byte}: "
         wrong = ScenarioError(f"{place}{error.message}", error.file, error.line, error.column)
         raise ScenarioErrors([wrong]) from None
+
+
+def is_table(scenario: WorkloadScenario) -> bool:
+    """Whether its file is a table of layers; else they are traces, one a rank."""
+    name = scenario.workload.files.file
+    return RANK not in Path(name).name and not name.endswith(".et")
+
+
+def table_of(scenario: WorkloadScenario) -> LayerTable:
+    """The table of layers.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read.
+    """
+    file = str(Path(scenario.source.file).parent / scenario.workload.files.file)
+    text = decode(_read(file, MOST_BYTES, "a table of layers"), file)
+    with reading():
+        return read_layers(text, file)
 
 
 def traces_of(scenario: WorkloadScenario, topology: Topology) -> list[Trace]:

@@ -19,7 +19,7 @@ class WorkloadFiles:
     Parameters
     ----------
     file : str
-        Chakra traces, with `*` in the place of a rank's number.
+        Chakra traces, with `*` in the place of a rank's number; or a table of layers.
     groups : str, optional
         JSON that lists the ranks of each communicator.
     """

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from simulator.llm.checked import check_fields
 from simulator.llm.traffic_plan import DEFAULTS, check_algorithms
 from topologies.clock import femtoseconds
-from topologies.quantities import Bandwidth, Compute
+from topologies.quantities import Bandwidth, Compute, Count
 
 ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -45,6 +45,8 @@ class WorkloadPlan:
     gathered : {'part', 'whole'}, optional
         Whether the size of an AllGather or Gather is what a rank gives, or what comes of it. By default as
         the tool that reads the file has it.
+    passes : int
+        How often a table of layers is gone through.
     """
 
     algorithms: Mapping[str, str] = field(default_factory=dict)
@@ -54,6 +56,7 @@ class WorkloadPlan:
     bandwidth: Bandwidth | None = None
     remote: Bandwidth | None = None
     gathered: Literal["part", "whole"] | None = None
+    passes: Count = 1
 
     def __post_init__(self) -> None:
         check_fields(self)

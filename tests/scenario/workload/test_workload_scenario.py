@@ -21,7 +21,7 @@ from simulator.scenario.workload_models import WorkloadScenario
 from simulator.scenario.workload_run import run_workload
 from tests.damage import damaged
 from tests.llm.workload.trace_examples import collective, compute
-from tests.scenario.workload.workload_files import STEP, TOPOLOGY, a_step, write_traces
+from tests.scenario.workload.workload_files import STEP, TABLE, TOPOLOGY, a_step, a_table, write_traces
 
 
 def test_a_step_by_hand(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def _one_more(folder: Path) -> None:
         ),
         (
             lambda folder: write_traces(folder, [compute(0, 0)], []),
-            "traces/step.0.et: nothing in it takes time",
+            "step.yaml:3:12: workload.file: nothing in it takes time",
         ),
         (
             lambda folder: write_traces(folder, *[[collective(0, 0, 8)], [collective(0, 2, 8)]]),
@@ -190,3 +190,50 @@ def test_many_ranks_are_told_by_their_extremes(tmp_path: Path, capsys: pytest.Ca
     said = capsys.readouterr().out
     assert "6: computes most" in said
     assert "0: computes least" in said
+
+
+def test_a_table_of_layers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    main(["run", str(a_table(tmp_path)), "--out", str(out), "--report"])
+    said = capsys.readouterr()
+    assert "2 ranks, all alike; 8 tasks, 2 of them collectives or messages" in said.out
+    assert "takes 37 us" in said.out
+    assert [line.partition("warning: ")[2] for line in said.err.splitlines()] == [
+        "the table is for 8 ranks (4 a pipeline stage), the topology has 2",
+        "what its 2 pipeline stages send to each other is not in the table's rows, and not run",
+    ]
+    assert (out / "layers.txt").read_text("utf-8") == TABLE
+    result = json.loads((out / "result.json").read_text("utf-8"))
+    assert result["rank_times"] == [{"rank": None, "compute": 21e-6, "exposed": 16e-6, "else": 0.0}]
+    axes = picture(out, "step").axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["compute", "tp"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("groups: a.json", "layers.yaml:3:30: workload.groups: goes with Chakra traces; a table"),
+        ("messages: eager", "workload.messages: goes with Chakra traces"),
+        ("passes: 1000000000", "layers.yaml:3:38: to go through 6,000,000,000 layers one by one is too long"),
+        ("algorithms: {allreduce: hierarchicl}", 'did you mean "hierarchical"?'),
+    ],
+)
+def test_what_does_not_go_with_a_table(more: str, message: str, tmp_path: Path) -> None:
+    file = a_table(tmp_path)
+    file.write_text(file.read_text("utf-8").replace("layers.txt", f"layers.txt, {more}"), encoding="utf-8")
+    with pytest.raises(ScenarioErrors) as error:
+        run_workload(file)
+    assert message in str(error.value)
+
+
+def test_a_table_that_is_wrong_names_its_line(tmp_path: Path) -> None:
+    file = a_table(tmp_path)
+    (tmp_path / "layers.txt").write_text(TABLE.replace("4000 NONE", "4000 SOME"), encoding="utf-8")
+    with pytest.raises(ScenarioErrors, match=r"layers\.txt:4:14: found \"SOME\", expected NONE"):
+        run_workload(file)
+
+
+def test_passes_do_not_go_with_traces(tmp_path: Path) -> None:
+    file = a_step(tmp_path, STEP.replace("groups: groups.json", "passes: 2"))
+    with pytest.raises(ScenarioErrors, match="passes: goes with a table of layers"):
+        run_workload(file)

@@ -12,6 +12,20 @@ TOPOLOGY = "topology: {kind: crossbar, ranks: 2, bandwidth: 1 GB/s}\nnetwork: {m
 STEP = f"{TOPOLOGY}workload: {{file: traces/step.*.et, groups: groups.json}}\n"
 
 
+TABLE = """HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 1 pp: 2 all_gpus: 8 pp_comm: 64
+2
+first -1 1000 ALLREDUCE 8000 2000 NONE 0 3000 ALLREDUCE 8000 0
+last -1 4000 NONE 0 5000 ALLREDUCE 8000 6000 NONE 0 0
+"""
+
+
+def a_table(folder: Path) -> Path:
+    """A table of two layers on two ranks: (1 + 8 + 4) forward, (5 + 8 + 6 + 2 + 3) backward, us."""
+    (folder / "layers.txt").write_text(TABLE, encoding="utf-8")
+    (folder / "layers.yaml").write_text(f"{TOPOLOGY}workload: {{file: layers.txt}}\n", encoding="utf-8")
+    return folder / "layers.yaml"
+
+
 def write_traces(folder: Path, *ranks: Sequence[Node]) -> None:
     """Write a trace a rank into a folder `traces`."""
     (folder / "traces").mkdir(exist_ok=True)
