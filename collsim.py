@@ -49,6 +49,7 @@ from algorithms import (
     together,
     trace,
 )
+from algorithms.formats.chakra_schedule import to_chakra
 from simulator.engine.critical_path import CriticalPath, critical_path
 from simulator.engine.engines import run_plan, simulate
 from simulator.engine.errors import PlanError
@@ -87,6 +88,9 @@ from simulator.scenario.together_load import load_together, loads_together
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult
 from simulator.scenario.together_run import run_together
+from simulator.scenario.workload_load import loads_workload
+from simulator.scenario.workload_models import WorkloadScenario
+from simulator.scenario.workload_run import WorkloadResult, run_workload
 from topologies import (
     TOPOLOGIES,
     CollsimError,
@@ -189,6 +193,8 @@ __all__ = [
     "TopologyError",
     "Traffic",
     "TrafficPlan",
+    "WorkloadResult",
+    "WorkloadScenario",
     "as_json",
     "assemble",
     "beside",
@@ -218,6 +224,7 @@ __all__ = [
     "loads",
     "loads_plan",
     "loads_together",
+    "loads_workload",
     "lower",
     "lower_bounds",
     "lower_together",
@@ -239,6 +246,7 @@ __all__ = [
     "run",
     "run_plan",
     "run_together",
+    "run_workload",
     "save",
     "save_animation",
     "simulate",
@@ -247,6 +255,7 @@ __all__ = [
     "textbook_bounds",
     "then",
     "timeline_figure",
+    "to_chakra",
     "together",
     "together_figure",
     "topology_figure",

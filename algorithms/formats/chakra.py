@@ -74,10 +74,12 @@ class Node:
     type : int
         One of the types.
     after : tuple of int
-        Nodes of the rank that must have ended, data and control alike.
+        Nodes of the rank whose data it needs.
     micros : int
         How long it takes, us; 0 where it does not say.
     attributes : mapping of str to int, float, str or tuple of int
+    control : tuple of int
+        Nodes that it comes after for other reasons, as the one that has called it; some may be absent.
     at : int
         Byte of the file where it stands; not compared.
     """
@@ -88,6 +90,7 @@ class Node:
     after: tuple[int, ...] = ()
     micros: int = 0
     attributes: Mapping[str, Value] = field(default_factory=dict)
+    control: tuple[int, ...] = ()
     at: int = field(default=0, compare=False)
 
 
@@ -179,7 +182,7 @@ def _version(metadata: Piece) -> str:
 def _node(message: Piece, known: dict[bytes, dict[str, Value]]) -> Node:
     numbers = {1: 0, 3: INVALID, 7: 0}
     name = ""
-    after: dict[int, None] = {}
+    after: dict[int, dict[int, None]] = {4: {}, 5: {}}
     attributes: dict[str, Value] = {}
     for part in fields(message):
         match part.number:
@@ -188,7 +191,7 @@ def _node(message: Piece, known: dict[bytes, dict[str, Value]]) -> Node:
             case 2:
                 name = part.need(BYTES, "the name of a node").piece.text()
             case 4 | 5:
-                after |= dict.fromkeys(part.numbers("a dependency"))
+                after[part.number] |= dict.fromkeys(part.numbers("a dependency"))
             case 10:
                 piece = part.need(BYTES, "an attribute").piece
                 written = piece.data[piece.start : piece.stop]
@@ -197,7 +200,8 @@ def _node(message: Piece, known: dict[bytes, dict[str, Value]]) -> Node:
                 attributes |= known[written]
     if numbers[3] > COMM_COLL:
         raise message.wrong(f"node {numbers[1]} is of type {numbers[3]}; types are 0 to {COMM_COLL}")
-    return Node(numbers[1], name, numbers[3], tuple(after), numbers[7], attributes, message.start)
+    data, control = tuple(after[5]), tuple(after[4])
+    return Node(numbers[1], name, numbers[3], data, numbers[7], attributes, control, message.start)
 
 
 _KINDS: Final[Mapping[int, int]] = MappingProxyType(
@@ -251,8 +255,9 @@ def _node_bytes(node: Node) -> bytes:
     for number, value in ((1, node.id), (3, node.type), (7, node.micros)):
         if number == 3 and node.name:
             parts.append(bytes_field(2, node.name.encode()))
-        if number == 7 and node.after:
-            parts.append(bytes_field(5, b"".join(_numbers(node.after))))
+        if number == 7:
+            waits = ((4, node.control), (5, node.after))
+            parts += [bytes_field(field, b"".join(_numbers(some))) for field, some in waits if some]
         if value:
             parts.append(number_field(number, value))
     parts += [bytes_field(10, _attribute_bytes(name, value)) for name, value in node.attributes.items()]

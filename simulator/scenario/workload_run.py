@@ -130,7 +130,7 @@ def _traces_work(scenario: WorkloadScenario, topology: Topology) -> _Work:
 
 
 def _table_work(scenario: WorkloadScenario, topology: Topology) -> _Work:
-    for key in ("groups", "one_at_a_time", "messages", "compute", "bandwidth", "remote"):
+    for key in ("groups", "one_at_a_time", "messages", "control", "compute", "bandwidth", "remote"):
         if scenario.source.find(("workload", key)) is not None:
             raise _misfit(scenario, key, "goes with Chakra traces; a table of layers says it by itself")
     table = table_of(scenario)

@@ -49,4 +49,6 @@ def _refuse_circle(events: Sequence[Event], stuck: Mapping[int, None]) -> NoRetu
     parts = [events[one].parts[0] for one in circle]
     words = [f"node {part.node.id} of rank {part.rank}" for part in parts]
     shown = [*words[:4], "..."] if len(words) > 5 else words
-    raise parts[0].wrong(f"waits for itself: {', which waits for '.join([*shown, words[0]])}")
+    calls = any(part.node.control for part in parts)
+    hint = '; with "control: false" nodes wait for their data alone' if calls else ""
+    raise parts[0].wrong(f"waits for itself: {', which waits for '.join([*shown, words[0]])}{hint}")

@@ -158,6 +158,9 @@ class _Found:
                 self._ends(part, self.sent, "comm_src", "comm_dst")
             case node_type if node_type == COMM_RECV:
                 self._ends(part, self.received, "comm_dst", "comm_src")
+            case node_type if node_type == COMM_COLL and self._is_call(part):
+                # on the processor it is what starts the collective
+                self._new(Event([part], "cpu", self._micros(part)))
             case node_type if node_type == COMM_COLL:
                 self._collective(part)
             case _:
@@ -169,6 +172,10 @@ class _Found:
         part = event.parts[0]
         self.which[part.rank, part.node.id] = number
         return number
+
+    def _is_call(self, part: Part) -> bool:
+        said = part.node.attributes
+        return bool(said.get("is_cpu_op")) and "comm_type" not in said
 
     def _micros(self, part: Part) -> int:
         return part.node.micros * 10**9
@@ -247,7 +254,10 @@ class _Found:
                 event.kind = event.stream = ""
         for event in self.events:
             for part in event.parts:
-                event.after |= dict.fromkeys(self.which[part.rank, other] for other in part.node.after)
+                named = (*part.node.after, *(part.node.control if self.plan.control else ()))
+                # who has called a node may be no part of the trace
+                found = (self.which.get((part.rank, other)) for other in named)
+                event.after |= dict.fromkeys(number for number in found if number is not None)
         self._match_messages()
         return self.events
 

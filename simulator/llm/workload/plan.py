@@ -36,6 +36,8 @@ class WorkloadPlan:
         communicator's stream; all that a rank takes part in, as in ASTRA-sim; or none.
     messages : {'eager', 'rendezvous'}
         A message leaves when its sender is ready; or when its receiver is, too.
+    control : bool
+        Whether a node waits for its `ctrl_deps`, too, as in ASTRA-sim, or for its `data_deps` alone.
     compute : float, optional
         FLOP/s of a node that says its operations but no time; without it they take none.
     bandwidth : float, optional
@@ -52,6 +54,7 @@ class WorkloadPlan:
     algorithms: Mapping[str, str] = field(default_factory=dict)
     one_at_a_time: Literal["group", "rank", "none"] = "group"
     messages: Literal["eager", "rendezvous"] = "eager"
+    control: bool = True
     compute: Compute | None = None
     bandwidth: Bandwidth | None = None
     remote: Bandwidth | None = None

@@ -78,8 +78,12 @@ def test_attributes_of_every_type(value: bytes, read: object) -> None:
 
 def test_dependencies_of_both_kinds_packed_or_not() -> None:
     first, second = number_field(1, 1), number_field(1, 2)
-    third = number_field(1, 3) + bytes_field(4, bytes([2, 1])) + number_field(5, 1)
-    assert read_chakra(trace_of(third, first, second), "a").nodes[0].after == (2, 1)
+    third = number_field(1, 3) + bytes_field(5, bytes([2, 1])) + number_field(4, 1) + number_field(4, 9)
+    data = trace_of(third, first, second)
+    node = read_chakra(data, "a").nodes[0]
+    # who has called it may be no part of the trace
+    assert (node.after, node.control) == ((2, 1), (1, 9))
+    assert read_chakra(write_chakra(Trace((node, Node(1, "", 0), Node(2, "", 0)))), "a").nodes[0] == node
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from algorithms.errors import ScheduleError
-from algorithms.formats.chakra import MEM_LOAD, Node, read_chakra
+from algorithms.formats.chakra import COMM_COLL, COMP, MEM_LOAD, Node, read_chakra
 from algorithms.formats.chakra_schedule import to_chakra
 from algorithms.registry import ALGORITHMS, build
 from algorithms.schedule import Schedule
@@ -15,6 +17,7 @@ from simulator.llm.errors import ModelError
 from simulator.llm.workload.groups import Groups, read_groups
 from simulator.llm.workload.plan import WorkloadPlan
 from simulator.llm.workload.trace_graph import trace_graph
+from tests.damage import damaged
 from tests.llm.workload.trace_examples import (
     US,
     collective,
@@ -103,9 +106,30 @@ def test_messages_share_links() -> None:
     assert run_traces(traces, FOUR).time == 8 * US
 
 
+def test_who_has_called_a_node_comes_before_it_if_it_is_there() -> None:
+    called = Node(1, "called", COMP, (), 4, {}, (0, 77))
+    assert ends(run_traces(traces_of([called, compute(0, 3, is_cpu_op=1)], []), TWO)) == {
+        **{"compute 0": 3, "called": 7}
+    }
+
+
+def test_circles_of_callers_can_be_left_out() -> None:
+    # as PyTorch's traces have them: a kernel names its caller, which names the kernel
+    nodes = [
+        Node(0, "call", COMM_COLL, (), 3, {"is_cpu_op": 1}, (1,)),
+        Node(1, "kernel", COMP, (0,), 4, {}, (0,)),
+    ]
+    with pytest.raises(FormatError, match='which waits for node 0 of rank 0; with "control: false"'):
+        run_traces(traces_of(nodes, []), TWO)
+    found = ends(run_traces(traces_of(nodes, []), TWO, WorkloadPlan(control=False)))
+    assert found == {"call": 3, "kernel": 7}
+
+
 def test_a_rank_computes_one_thing_at_a_time_beside_its_processor() -> None:
     traces = traces_of([compute(0, 3), compute(1, 4), compute(2, 5, is_cpu_op=1)], [])
-    assert ends(run_traces(traces, TWO)) == {"compute 0": 3, "compute 1": 7, "compute 2": 5}
+    step = run_traces(traces, TWO)
+    assert ends(step) == {"compute 0": 3, "compute 1": 7, "compute 2": 5}
+    assert step.begin.tolist() == [0, 3 * US, 0]
 
 
 def test_work_without_a_time_takes_that_of_a_roofline() -> None:
@@ -199,6 +223,12 @@ def test_nodes_without_time_are_waited_for() -> None:
     step = run_traces(traces_of(sends, [*chain, compute(99, 1, 78)]), TWO)
     assert step.time == 41 * US
     assert max(map(len, step.graph.after)) <= 18
+
+
+def test_damaged_groups_are_refused_or_read() -> None:
+    for data in damaged(b'{"1": [0, 1], "2": [2, 3], "all": [3, 2, 1, 0]}'):
+        with suppress(FormatError):
+            assert isinstance(read_groups(data.decode("utf-8", "replace"), "groups.json", 4), dict)
 
 
 @pytest.mark.parametrize(
