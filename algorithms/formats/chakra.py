@@ -80,6 +80,8 @@ class Node:
     attributes : mapping of str to int, float, str or tuple of int
     control : tuple of int
         Nodes that it comes after for other reasons, as the one that has called it; some may be absent.
+    inputs : str
+        Values of its inputs, of a metadata node.
     at : int
         Byte of the file where it stands; not compared.
     """
@@ -91,6 +93,7 @@ class Node:
     micros: int = 0
     attributes: Mapping[str, Value] = field(default_factory=dict)
     control: tuple[int, ...] = ()
+    inputs: str = ""
     at: int = field(default=0, compare=False)
 
 
@@ -181,7 +184,7 @@ def _version(metadata: Piece) -> str:
 
 def _node(message: Piece, known: dict[bytes, dict[str, Value]]) -> Node:
     numbers = {1: 0, 3: INVALID, 7: 0}
-    name = ""
+    name, inputs = "", message
     after: dict[int, dict[int, None]] = {4: {}, 5: {}}
     attributes: dict[str, Value] = {}
     for part in fields(message):
@@ -192,6 +195,8 @@ def _node(message: Piece, known: dict[bytes, dict[str, Value]]) -> Node:
                 name = part.need(BYTES, "the name of a node").piece.text()
             case 4 | 5:
                 after[part.number] |= dict.fromkeys(part.numbers("a dependency"))
+            case 8:
+                inputs = part.need(BYTES, "the inputs of a node").piece
             case 10:
                 piece = part.need(BYTES, "an attribute").piece
                 written = piece.data[piece.start : piece.stop]
@@ -200,8 +205,15 @@ def _node(message: Piece, known: dict[bytes, dict[str, Value]]) -> Node:
                 attributes |= known[written]
     if numbers[3] > COMM_COLL:
         raise message.wrong(f"node {numbers[1]} is of type {numbers[3]}; types are 0 to {COMM_COLL}")
+    values = _values(inputs) if numbers[3] == METADATA and inputs is not message else ""
     data, control = tuple(after[5]), tuple(after[4])
-    return Node(numbers[1], name, numbers[3], data, numbers[7], attributes, control, message.start)
+    return Node(numbers[1], name, numbers[3], data, numbers[7], attributes, control, values, message.start)
+
+
+def _values(inputs: Piece) -> str:
+    """Values of the inputs of a node."""
+    found = [part.need(BYTES, "values").piece.text() for part in fields(inputs) if part.number == 1]
+    return found[-1] if found else ""
 
 
 _KINDS: Final[Mapping[int, int]] = MappingProxyType(
@@ -260,6 +272,8 @@ def _node_bytes(node: Node) -> bytes:
             parts += [bytes_field(field, b"".join(_numbers(some))) for field, some in waits if some]
         if value:
             parts.append(number_field(number, value))
+    if node.inputs:
+        parts.append(bytes_field(8, bytes_field(1, node.inputs.encode())))
     parts += [bytes_field(10, _attribute_bytes(name, value)) for name, value in node.attributes.items()]
     return b"".join(parts)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from algorithms.formats.chakra import Trace, read_chakra
-from simulator.llm.workload.groups import Groups, read_groups
+from simulator.llm.workload.groups import Groups, groups_in, read_groups
 from simulator.llm.workload.layers import LayerTable, read_layers
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.load import read_bytes
@@ -111,20 +111,22 @@ def _unlike(there: list[int], ranks: int, name: str) -> str:
     return f'workload.file: there is no file "{file}"; the topology has {ranks} ranks, with a trace each'
 
 
-def groups_of(scenario: WorkloadScenario, topology: Topology) -> Groups:
-    """The communicators.
+def groups_of(scenario: WorkloadScenario, topology: Topology, traces: Sequence[Trace]) -> Groups:
+    """The communicators: those of a file, and those that the traces have in them.
 
     Raises
     ------
     ScenarioErrors
         If their file cannot be read.
     """
+    with reading():
+        own = [groups_in(trace, topology.ranks) for trace in traces]
     if scenario.workload.files.groups is None:
-        return Groups(topology)
+        return Groups(topology, {}, own)
     file = str(Path(scenario.source.file).parent / scenario.workload.files.groups)
     text = decode(_read(file, MOST_BYTES, "a JSON file"), file)
     with reading():
-        return Groups(topology, read_groups(text, file, topology.ranks))
+        return Groups(topology, read_groups(text, file, topology.ranks), own)
 
 
 def _read(file: str, most: int, what: str) -> bytes:

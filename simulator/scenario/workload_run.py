@@ -122,7 +122,7 @@ def _traces_work(scenario: WorkloadScenario, topology: Topology) -> _Work:
     if scenario.source.find(("workload", "passes")) is not None:
         raise _misfit(scenario, "passes", "goes with a table of layers; traces say how often each is done")
     traces = traces_of(scenario, topology)
-    groups = groups_of(scenario, topology)
+    groups = groups_of(scenario, topology, traces)
     with reading():
         graph = trace_graph(traces, groups, plan)
     in_turn = plan.one_at_a_time != "none" and all(way.kind != SEND for way, _ in graph.calls)

@@ -211,6 +211,11 @@ class _Found:
             self.calls[members, turn] = self._new(Event([part], members.name, 0, kind, members, size))
             return
         event = self.events[number]
+        if event.members is not None and event.members.ranks != members.ranks:
+            first = event.parts[0]
+            raise part.wrong(
+                f"{members.name} has other ranks than at rank {first.rank} (node {first.node.id})"
+            )
         if (kind, size) != (event.kind, event.size):
             first = event.parts[0]
             raise part.wrong(

@@ -15,6 +15,7 @@ from topologies.text import quoted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from algorithms.formats.chakra import Trace
     from topologies.topology import Topology
 
 
@@ -55,19 +56,25 @@ class Groups:
     topology : Topology
     named : mapping of str to tuple of int
         Ranks of each communicator.
+    own : sequence of mapping
+        The same as each rank's own trace says it, of those that `named` has not; empty where none does.
     """
 
     topology: Topology
     named: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    own: Sequence[Mapping[str, tuple[int, ...]]] = ()
     _of: dict[object, dict[int, Members]] = field(default_factory=dict, init=False, repr=False)
 
     def communicator(self, name: str, rank: int) -> Members | None:
         """The group of that name, if it is known and has the rank; without a name, or as "0", everybody."""
+        if self.own and name in self.own[rank] and name not in self.named:
+            ranks = self.own[rank][name]
+            return Members.of(f"group {name}", ranks) if rank in ranks else None
         if name not in self._of:
             everybody = name in ("", "0") and name not in self.named
-            ranks = range(self.topology.ranks) if everybody else self.named.get(name, ())
-            members = Members.of("all" if everybody else f"group {name}", ranks) if ranks else None
-            self._of[name] = {} if members is None else dict.fromkeys(ranks, members)
+            known = range(self.topology.ranks) if everybody else self.named.get(name, ())
+            members = Members.of("all" if everybody else f"group {name}", known) if known else None
+            self._of[name] = {} if members is None else dict.fromkeys(known, members)
         return self._of[name].get(rank)
 
     def along(self, dims: Sequence[int], rank: int) -> Members:
@@ -124,6 +131,48 @@ def read_groups(text: str, file: str, ranks: int) -> dict[str, tuple[int, ...]]:
     for name, members in found.items():
         _check_members(name, members, file, ranks)
     return {name: tuple(members) for name, members in found.items()}
+
+
+def groups_in(trace: Trace, ranks: int) -> dict[str, tuple[int, ...]]:
+    """Process groups that PyTorch has written into the metadata nodes of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+    ranks : int
+        How many ranks there are: a group without a list has all of them.
+
+    Raises
+    ------
+    FormatError
+        If a group has a rank twice, or one that is not there.
+
+    Examples
+    --------
+    >>> from algorithms.formats.chakra import METADATA, Node, Trace
+    >>> values = '[{"pg_name": "0", "ranks": []}, {"pg_name": "1", "ranks": [0, 2]}]'
+    >>> node = Node(0, "process_group:init", METADATA, inputs=f"['{values}']")
+    >>> groups_in(Trace((node,)), 3)
+    {'0': (0, 1, 2), '1': (0, 2)}
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for node in trace.nodes:
+        for group in _listed(node.inputs):
+            name, members = group.get("pg_name"), group.get("ranks")
+            if isinstance(name, str) and isinstance(members, list):
+                if members:
+                    _check_members(name, members, trace.file, ranks)
+                found[name] = tuple(members or range(ranks))
+    return found
+
+
+def _listed(inputs: str) -> list[dict[str, Any]]:
+    """Objects that a text inside a list of one text lists; none where it is anything else."""
+    try:
+        found = json.loads(inputs[2:-2]) if inputs.startswith("[") else []
+    except (ValueError, RecursionError):
+        return []
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _check_members(name: str, members: Any, file: str, ranks: int) -> None:

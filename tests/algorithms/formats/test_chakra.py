@@ -13,6 +13,7 @@ from algorithms.formats.chakra import (
     COMM_RECV,
     COMM_SEND,
     COMP,
+    METADATA,
     Node,
     Trace,
     read_chakra,
@@ -84,6 +85,14 @@ def test_dependencies_of_both_kinds_packed_or_not() -> None:
     # who has called it may be no part of the trace
     assert (node.after, node.control) == ((2, 1), (1, 9))
     assert read_chakra(write_chakra(Trace((node, Node(1, "", 0), Node(2, "", 0)))), "a").nodes[0] == node
+
+
+def test_inputs_of_metadata_nodes() -> None:
+    node = Node(4, "groups", METADATA, inputs="['[]']")
+    assert read_chakra(write_chakra(Trace((node,))), "a").nodes == (node,)
+    # of others they are passed over
+    other = number_field(3, COMP) + bytes_field(8, bytes_field(1, b"[1]"))
+    assert read_chakra(trace_of(other), "a").nodes[0].inputs == ""
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from contextlib import suppress
 import pytest
 
 from algorithms.errors import ScheduleError
-from algorithms.formats.chakra import COMM_COLL, COMP, MEM_LOAD, Node, read_chakra
+from algorithms.formats.chakra import COMM_COLL, COMP, MEM_LOAD, METADATA, Node, read_chakra
 from algorithms.formats.chakra_schedule import to_chakra
 from algorithms.registry import ALGORITHMS, build
 from algorithms.schedule import Schedule
 from simulator.engine.engines import simulate
 from simulator.engine.network import Network, Reduction
 from simulator.llm.errors import ModelError
-from simulator.llm.workload.groups import Groups, read_groups
+from simulator.llm.workload.groups import Groups, groups_in, read_groups
 from simulator.llm.workload.plan import WorkloadPlan
 from simulator.llm.workload.trace_graph import trace_graph
 from tests.damage import damaged
@@ -171,6 +171,42 @@ def test_communicators_by_name() -> None:
     # everybody is group 0 where the file says none, and nobody needs a file for it
     nodes = [collective(0, ALL_REDUCE, 8000, pg_name="0")]
     assert run_traces(traces_of(nodes, nodes), TWO).time == 8 * US
+
+
+def test_communicators_in_the_traces() -> None:
+    # as PyTorch writes them: each rank lists its own groups, all others in group 0
+    def ranks(rank: int) -> list[Node]:
+        mine = [rank % 2, rank % 2 + 2]
+        values = f"""['[{{"pg_name": "0", "ranks": []}}, {{"pg_name": "7", "ranks": {mine}}}]']"""
+        init = Node(0, "process_group:init", METADATA, inputs=values)
+        return [
+            init,
+            collective(1, ALL_REDUCE, 8000, 0, pg_name="7"),
+            collective(2, BARRIER, 0, 1, pg_name="0"),
+        ]
+
+    traces = traces_of(*map(ranks, range(4)))
+    own = [groups_in(trace, 4) for trace in traces]
+    graph = trace_graph(traces, Groups(FOUR, {}, own), WorkloadPlan())
+    called = [task.way.ranks.tolist() for task in graph.tasks if task.way and task.way.ranks is not None]
+    assert called == [[[0, 2]], [[1, 3]], [[0, 1, 2, 3]]]
+    # of a file they win
+    named = Groups(FOUR, {"7": (0, 1, 2, 3)}, own)
+    assert len(trace_graph(traces, named, WorkloadPlan())) == 2
+
+
+def test_a_group_that_differs_between_traces_is_refused() -> None:
+    nodes = [collective(0, ALL_REDUCE, 8, pg_name="7")]
+    own = [{"7": (0, 1, 2)}, {"7": (0, 1)}, {"7": (0, 1, 2)}, {}]
+    with pytest.raises(FormatError, match=r"node 0: group 7 has other ranks than at rank 0 \(node 0\)"):
+        trace_graph(traces_of(nodes, nodes, nodes, []), Groups(FOUR, {}, own), WorkloadPlan())
+
+
+@pytest.mark.parametrize(
+    "inputs", ["", "[]", "['{}']", "['[1, {}]']", '[\'[{"pg_name": 3, "ranks": 4}]\']', "[" * 99_999]
+)
+def test_inputs_that_list_no_groups(inputs: str) -> None:
+    assert groups_in(traces_of([Node(0, "", METADATA, inputs=inputs)])[0], 4) == {}
 
 
 @pytest.mark.parametrize(
