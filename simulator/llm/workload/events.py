@@ -105,6 +105,11 @@ class Event:
         return min((part.node.id, part.rank) for part in self.parts)
 
 
+def _micros(part: Part) -> int:
+    """Fs that a node says it takes."""
+    return part.node.micros * 10**9
+
+
 def events_of(traces: Sequence[Trace], groups: Groups, plan: WorkloadPlan) -> list[Event]:
     """Events of all ranks.
 
@@ -142,29 +147,26 @@ class _Found:
 
     def add(self, part: Part) -> None:
         """Take a node."""
-        match part.node.type:
-            case node_type if node_type in (MEM_LOAD, MEM_STORE):
-                hold = self._micros(part) or self.plan.load_time(part.number("tensor_size", 0))
-                self._new(Event([part], "memory", hold))
-            case node_type if node_type == COMP:
-                self._new(
-                    Event(
-                        [part],
-                        "cpu" if part.node.attributes.get("is_cpu_op") else "compute",
-                        self._work(part),
-                    )
-                )
-            case node_type if node_type == COMM_SEND:
-                self._ends(part, self.sent, "comm_src", "comm_dst")
-            case node_type if node_type == COMM_RECV:
-                self._ends(part, self.received, "comm_dst", "comm_src")
-            case node_type if node_type == COMM_COLL and self._is_call(part):
-                # on the processor it is what starts the collective
-                self._new(Event([part], "cpu", self._micros(part)))
-            case node_type if node_type == COMM_COLL:
-                self._collective(part)
-            case _:
-                self._new(Event([part]))
+        said, node_type = part.node.attributes, part.node.type
+        if node_type == COMM_SEND:
+            self._ends(part, self.sent, "comm_src", "comm_dst")
+        elif node_type == COMM_RECV:
+            self._ends(part, self.received, "comm_dst", "comm_src")
+        elif node_type == COMM_COLL and ("comm_type" in said or not said.get("is_cpu_op")):
+            self._collective(part)
+        else:
+            self._new(self._alone(part))
+
+    def _alone(self, part: Part) -> Event:
+        """What a rank does by itself."""
+        on_processor = part.node.attributes.get("is_cpu_op")
+        if part.node.type in (MEM_LOAD, MEM_STORE):
+            hold = _micros(part) or self.plan.load_time(part.number("tensor_size", 0))
+            return Event([part], "memory", hold)
+        if part.node.type == COMP:
+            return Event([part], "cpu" if on_processor else "compute", self._work(part))
+        # on the processor a collective is the call that starts it; metadata takes no time
+        return Event([part], "cpu", _micros(part) if part.node.type == COMM_COLL else 0)
 
     def _new(self, event: Event) -> int:
         number = len(self.events)
@@ -173,16 +175,9 @@ class _Found:
         self.which[part.rank, part.node.id] = number
         return number
 
-    def _is_call(self, part: Part) -> bool:
-        said = part.node.attributes
-        return bool(said.get("is_cpu_op")) and "comm_type" not in said
-
-    def _micros(self, part: Part) -> int:
-        return part.node.micros * 10**9
-
     def _work(self, part: Part) -> int:
         if part.node.micros:
-            return self._micros(part)
+            return _micros(part)
         return self.plan.work_time(part.number("num_ops", 0, 1 << 62), part.number("tensor_size", 0))
 
     def _ends(self, part: Part, ends: dict[tuple[int, int, int], list[int]], own: str, other: str) -> None:
@@ -211,19 +206,23 @@ class _Found:
             self.calls[members, turn] = self._new(Event([part], members.name, 0, kind, members, size))
             return
         event = self.events[number]
-        if event.members is not None and event.members.ranks != members.ranks:
-            first = event.parts[0]
-            raise part.wrong(
-                f"{members.name} has other ranks than at rank {first.rank} (node {first.node.id})"
-            )
-        if (kind, size) != (event.kind, event.size):
-            first = event.parts[0]
-            raise part.wrong(
-                f"collective {turn} of {members.name} is {kind} of {size:,} bytes, and at rank {first.rank} "
-                f"{event.kind} of {event.size:,} bytes (node {first.node.id})"
-            )
+        self._check_alike(event, Event([part], kind=kind, members=members, size=size), turn)
         event.parts.append(part)
         self.which[part.rank, part.node.id] = number
+
+    def _check_alike(self, event: Event, other: Event, turn: int) -> None:
+        """Refuse a collective that is another at another rank."""
+        first, part = event.parts[0], other.parts[0]
+        assert event.members is not None
+        assert other.members is not None
+        where, name = f"rank {first.rank} (node {first.node.id})", event.members.name
+        if event.members.ranks != other.members.ranks:
+            raise part.wrong(f"{name} has other ranks than at {where}")
+        if (event.kind, event.size) != (other.kind, other.size):
+            raise part.wrong(
+                f"collective {turn} of {name} is {other.kind} of {other.size:,} bytes, and {event.kind} of "
+                f"{event.size:,} bytes at {where}"
+            )
 
     def _members(self, part: Part) -> Members:
         """Who takes part in a collective."""

@@ -215,7 +215,7 @@ def test_inputs_that_list_no_groups(inputs: str) -> None:
         ([[collective(0, 0, 8)], []], "node 0: rank 1 has no collective 0 of all"),
         (
             [[collective(0, 0, 8)], [collective(4, 2, 8)]],
-            "node 4: collective 0 of all is allgather of 16 bytes, and at rank 0 allreduce of 8 bytes (node",
+            "node 4: collective 0 of all is allgather of 16 bytes, and allreduce of 8 bytes at rank 0",
         ),
         ([[collective(0, 12, 8)], []], 'node 0: found "comm_type" 12, expected a number from 0 to 9'),
         ([[collective(0, 0, -8)], []], 'node 0: found "comm_size" -8, expected a number from 0 to '),
