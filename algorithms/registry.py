@@ -42,9 +42,19 @@ def find(name: str, kind: str) -> Algorithm:
         raise ScheduleError(f'there is no algorithm "{name}"', ("algorithm",))
     algorithm = ALGORITHMS[name]
     if kind not in algorithm.collectives:
-        able = ", ".join(a.name for a in ALGORITHMS.values() if kind in a.collectives)
-        raise ScheduleError(f'"{name}" does no {kind}; {able} do', ("algorithm",))
+        raise ScheduleError(f'"{name}" does no {kind}; {", ".join(able(kind))} do', ("algorithm",))
     return algorithm
+
+
+def able(kind: str) -> tuple[str, ...]:
+    """Algorithms that do a collective.
+
+    Examples
+    --------
+    >>> able("send_recv")
+    ('direct',)
+    """
+    return tuple(name for name, algorithm in ALGORITHMS.items() if kind in algorithm.collectives)
 
 
 def build(name: str, kind: str, ranks: int, size: int = 0, **options: Any) -> Schedule:

@@ -9,6 +9,7 @@ import numpy as np
 
 from algorithms.errors import ScheduleError
 from topologies.loops import WORTH_LOADING, fast, numba_is_here
+from topologies.text import format_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -48,7 +49,7 @@ chunks each (2-D), `Ranges` or `Lists`. The mode is COPY or REDUCE. One yield is
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Schedule:
     """A collective as steps of transfers, in columns; rows in the order (step, channel, slot, src).
 
@@ -96,6 +97,11 @@ class Schedule:
 
     def __len__(self) -> int:
         return len(self.step)
+
+    def __repr__(self) -> str:
+        what, size = self.collective.kind, format_bytes(self.collective.size)
+        moves = f"{len(self):,} transfers in {self.steps:,} steps"
+        return f"<Schedule {self.algorithm} {what}, N = {self.ranks:,}, M = {size}: {moves}>"
 
     @property
     def ranks(self) -> int:

@@ -44,31 +44,13 @@ __all__ = [
     "topology_figure",
 ]
 
-_HOMES = {
-    "Heat": "plots.heat",
-    "Marker": "plots.markers",
-    "attribution_figure": "plots.attribution",
-    "counts_figure": "plots.counts",
-    "heatmap_figure": "plots.heatmap",
-    "levels_figure": "plots.levels",
-    "memory_figure": "plots.memory",
-    "save": "plots.style",
-    "save_animation": "plots.animation",
-    "sizes_figure": "plots.sizes",
-    "step_figure": "plots.steps",
-    "storyboard_figure": "plots.storyboard",
-    "storyboard_frames": "plots.storyboard",
-    "story_of": "plots.storyboard",
-    "timeline_figure": "plots.timeline",
-    "together_figure": "plots.timeline",
-    "topology_figure": "plots.topology",
-}
-
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    from topologies.homes import homes
+
+    return getattr(import_module(homes(__file__)[name]), name)
 
 
 def __dir__() -> list[str]:

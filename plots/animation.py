@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from plots.style import look
+from plots.style import draft_of, look
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
@@ -43,18 +42,19 @@ def save_animation(figures: Sequence[Figure], path: str | os.PathLike[str]) -> N
     Raises
     ------
     CollsimError
-        If the name ends otherwise.
+        If the name ends otherwise, or there is no figure.
     OSError
         If the file cannot be written.
     """
     target = Path(path)
     if target.suffix.lower() != ".gif":
         raise CollsimError(f'an animation is written as .gif, found "{target.name}"')
+    if not figures:
+        raise CollsimError("an animation has at least one figure")
     with look():
         frames = [_pixels(figure) for figure in figures]
     shown = max(100, min(_SHOWN, _LONGEST // len(frames)))
-    with TemporaryDirectory(prefix=".figure.", dir=target.parent) as folder:
-        draft = Path(folder) / target.name
+    with draft_of(target) as draft:
         frames[0].save(
             draft,
             save_all=True,
@@ -63,7 +63,6 @@ def save_animation(figures: Sequence[Figure], path: str | os.PathLike[str]) -> N
             loop=0,
             optimize=False,
         )
-        draft.replace(target)
 
 
 def _pixels(figure: Figure) -> Image:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.patches import Circle, Patch, Rectangle
 
 from plots.cut import tinted
-from plots.style import INK, colour, label, new_figure
+from plots.style import INK, colour, label, titled_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ _WIDTHS: Final = (7.0, 12.0)
 _LARGE: Final = 10.0
 _MARGIN: Final = 0.4
 _PAD: Final = 0.35
-_TOP: Final = 0.35
+_TOP: Final = 0.5
 _NUMBERED: Final = 12.0
 """Points that a rank takes, for its number to be read."""
 
@@ -70,7 +70,7 @@ class Canvas:
         return max(self.rank, self.switch)
 
 
-def canvas(topology: Topology, places: Layout, tips: Points, bottom: float) -> Canvas:
+def canvas(topology: Topology, places: Layout, tips: Points, head: tuple[str, str], bottom: float) -> Canvas:
     """Empty axes, as wide as it takes to read the numbers of ranks and as high as the layout asks for.
 
     Parameters
@@ -79,6 +79,8 @@ def canvas(topology: Topology, places: Layout, tips: Points, bottom: float) -> C
     places : Layout
     tips : ndarray of float64
         Points that lie inside, too.
+    head : pair of str
+        A title, and what there is to say below it.
     bottom : float
         Inches to keep free below.
     """
@@ -93,7 +95,7 @@ def canvas(topology: Topology, places: Layout, tips: Points, bottom: float) -> C
     scale = min((width - 2 * _MARGIN) / span.max(), 1.5 / near.min())
     tall = span[1] * scale
     height = tall + 2 * _PAD + _TOP + bottom
-    figure = new_figure(width, height)
+    figure = titled_figure(width, height, *head)
     axes = figure.add_axes((0, bottom / height, 1, (tall + 2 * _PAD) / height))
     middle, half = (low + high) / 2, np.array([width, tall + 2 * _PAD]) / 2 / scale
     axes.set_xlim(middle[0] - half[0], middle[0] + half[0])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from plots.lines import Curve, begin, draw_curves, draw_names
-from plots.style import INK, colour, label, look
+from plots.style import GRID, INK, colour, label, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +99,7 @@ def _scales(axes: Axes, ranks: Sequence[int], most: int) -> None:
     axes.set_ylabel("steps", fontsize=8.5)
     axes.tick_params(labelsize=8)
     axes.set_axisbelow(True)
-    axes.grid(color="#e4e4e4", lw=0.6)
+    axes.grid(color=GRID, lw=0.6)
 
 
 def _mark(axes: Axes, own: tuple[str, int, int], tint: str) -> None:

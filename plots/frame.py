@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from plots import markers as lines_of
-from plots.style import CHARACTER, FAINT, INK, RULE, show_spines, titled_figure
+from plots.style import CHARACTER, FAINT, GRID, INK, RULE, show_spines, titled_figure
 from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def time_axis(axes: Axes, page: Frame) -> None:
     """Scale, grid and spines of axes along time."""
     axes.set_xlim(-0.003 * page.span, 1.005 * page.span)
     axes.set_axisbelow(True)
-    axes.grid(axis="x", color="#e4e4e4", lw=0.6)
+    axes.grid(axis="x", color=GRID, lw=0.6)
     axes.tick_params(axis="x", labelsize=8, color=RULE)
     axes.tick_params(axis="y", length=0)
     show_spines(axes, "bottom")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from matplotlib.lines import Line2D
 
-from plots.style import COLOURS, FAINT, INK, LONG, colour, label, new_figure
+from plots.style import COLOURS, FAINT, GRID, INK, LONG, colour, label, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,7 +120,7 @@ def scale(
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(labelsize=8)
     axes.set_axisbelow(True)
-    axes.grid(color="#e4e4e4", lw=0.6)
+    axes.grid(color=GRID, lw=0.6)
 
 
 def points_of(places: Sequence[float], values: Sequence[float | None]) -> tuple[list[float], list[float]]:

@@ -74,6 +74,11 @@ class Layout:
     boxes: tuple[Box, ...] = ()
     steps: Points = field(default_factory=lambda: np.zeros((0, 2)))
 
+    @property
+    def grouping(self) -> frozenset[int]:
+        """Levels that have a group drawn."""
+        return frozenset({*(hull.level for hull in self.hulls), *(box.level for box in self.boxes)})
+
 
 def on_circle(count: int, first: float) -> Points:
     """Points clockwise on the unit circle from the angle `first` on.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +23,7 @@ from plots.lines import (
     say_nothing,
     scale,
 )
-from plots.style import CHARACTER, FAINT, colour, label, look
+from plots.style import CHARACTER, FAINT, INK, colour, label, look
 from topologies.text import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def sizes_figure(
     *,
     title: str = "",
     subtitle: str = "",
+    measured: Mapping[int, float] | None = None,
 ) -> Figure:
     """Draw times against sizes, the lower bound as a floor, and the fastest along the foot.
 
@@ -66,6 +67,8 @@ def sizes_figure(
     leaders : sequence of Leader
         By rising size, each until the next.
     title, subtitle : str
+    measured : mapping of int to float, optional
+        Measured seconds by size, drawn as circles.
 
     Examples
     --------
@@ -76,18 +79,28 @@ def sizes_figure(
     """
     with look():
         figure, axes = begin(title, subtitle)
-        tints = _tints(curves, leaders)
+        tints, seen = _tints(curves, leaders), measured or {}
         draw_floor(axes, sizes, floor)
         bounds = [None if known is None else known.best for known in floor]
         draw_curves(axes, sizes, curves, tints)
-        drawn = _scales(axes, sizes, curves, bounds, leaders)
+        drawn = _scales(axes, sizes, [*curves, *_as_curves(seen, sizes)], bounds, leaders)
         if drawn:
             _crossings(axes, leaders)
-            draw_names(axes, figure, sizes, curves, tints, _FOOT)
+            about = _FOOT
+            if seen:
+                places, heights = list(seen), list(seen.values())
+                axes.plot(places, heights, color=INK, ls="", marker="o", ms=5, mfc="none", label="measured")
+                about += "; circles: measured"
+            draw_names(axes, figure, sizes, curves, tints, about)
             if leaders:
                 foot = figure.add_axes((LEFT, BOTTOM - 0.075, 1 - LEFT - RIGHT, _STRIP), sharex=axes)
                 _strip(foot, leaders, tints)
         return figure
+
+
+def _as_curves(measured: Mapping[int, float], sizes: Sequence[int]) -> list[Curve]:
+    """What was measured at the sizes that ran, so that the axes leave room for it."""
+    return [Curve("measured", [measured.get(size) for size in sizes])] if measured else []
 
 
 def _tints(curves: Sequence[Curve], leaders: Sequence[Leader]) -> dict[str, int]:

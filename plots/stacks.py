@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.patches import Patch
 
 from plots.frame import text_width
-from plots.style import INK, RULE, show_spines, titled_figure
+from plots.style import GRID, INK, RULE, show_spines, titled_figure
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -121,7 +121,7 @@ def bar_axis(axes: Axes, ticks: Sequence[float], text: Callable[[float], str], w
     axes.set_xticks(ticks, [text(tick) for tick in ticks], fontsize=8)
     axes.set_xlabel(what, fontsize=8.5)
     axes.set_axisbelow(True)
-    axes.grid(axis="x", color="#e4e4e4", lw=0.6)
+    axes.grid(axis="x", color=GRID, lw=0.6)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", color=RULE)
     show_spines(axes, "left", "bottom")

@@ -26,10 +26,12 @@ __all__ = [
     "COLOURS",
     "DIGITS",
     "FAINT",
+    "GRID",
     "INK",
     "LONG",
     "RULE",
     "colour",
+    "draft_of",
     "label",
     "look",
     "new_figure",
@@ -50,6 +52,7 @@ CHARACTER: Final = 0.068  # mean width at 8 points, inches
 DIGITS: Final = 4  # of a quantity
 LONG: Final = 80  # characters of a title
 RULE: Final = "#bbbbbb"
+GRID: Final = "#e4e4e4"
 
 
 def look() -> AbstractContextManager[None]:
@@ -109,11 +112,17 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     suffix = target.suffix.lower()
     if suffix not in _METADATA:
         raise CollsimError(f'a figure is written as .svg, .png or .pdf, found "{target.name}"')
+    with draft_of(target) as draft, look(), _boxes_for_missing_glyphs():
+        figure.savefig(draft, format=suffix[1:], metadata=_METADATA[suffix])
+
+
+@contextmanager
+def draft_of(target: Path) -> Iterator[Path]:
+    """A file to write, which then takes the place of another, whole or not at all."""
     # a folder of its own goes away with the draft, whatever fails
     with TemporaryDirectory(prefix=".figure.", dir=target.parent) as folder:
         draft = Path(folder) / target.name
-        with look(), _boxes_for_missing_glyphs():
-            figure.savefig(draft, format=suffix[1:], metadata=_METADATA[suffix])
+        yield draft
         draft.replace(target)
 
 

@@ -34,7 +34,12 @@ _MOST_LINES = 10_000
 
 
 def topology_figure(
-    topology: Topology, cut: Cut | None = None, heat: Heat | None = None, *, notes: tuple[str, ...] = ()
+    topology: Topology,
+    cut: Cut | None = None,
+    heat: Heat | None = None,
+    *,
+    title: str = "",
+    notes: tuple[str, ...] = (),
 ) -> Figure:
     """Draw a topology, what its links did, and a cut through it.
 
@@ -52,6 +57,8 @@ def topology_figure(
     cut : Cut, optional
         As `algorithms.lower_bounds` finds it.
     heat : Heat, optional
+    title : str
+        By default the topology's kind.
     notes : tuple of str
         Further lines of the legend.
 
@@ -65,12 +72,14 @@ def topology_figure(
     with look():
         places, lines = layout(topology), lines_of(topology)
         tips = tips_of(places, lines)
-        legend = _legend(topology, lines, heat, wraps=bool((tips != ends_of(places, lines)).any()))
+        legend = _legend(topology, lines, heat, places.grouping)
+        if (tips != ends_of(places, lines)).any():
+            legend.append(Line2D([], [], ls="", label="an open end leads round to the other side"))
         legend += [Line2D([], [], ls="", label=note) for note in notes]
         if cut is not None and len(lines):
             legend.append(cut_legend(cut, behind=heat is not None))
         foot = 0.0 if heat is None else SCALE_TALL
-        paper = canvas(topology, places, tips, 0.15 + 0.2 * len(legend) + foot)
+        paper = canvas(topology, places, tips, _head(topology, title), 0.15 + 0.2 * len(legend) + foot)
         draw_groups(paper.axes, places)
         if len(lines):
             _draw_lines(paper, topology, lines, places, tips, cut, heat)
@@ -83,15 +92,16 @@ def topology_figure(
             )
         if heat is not None:
             draw_scale(figure, heat)
-        figure.suptitle(_title(topology), fontsize=10, y=1 - 0.12 / tall, va="top")
     return figure
 
 
-def _title(topology: Topology) -> str:
+def _head(topology: Topology, title: str) -> tuple[str, str]:
+    """A title, and how large the topology is."""
     shown = topology.kind != "hypercube" and len(topology.dims) > 1
     dims = f" ({' x '.join(map(str, topology.dims))})" if shown else ""
     plural = "" if topology.ranks == 1 else "s"
-    return f"{topology.kind}: {topology.ranks} rank{plural}{dims}, {len(topology.links)} links"
+    size = f"{topology.ranks} rank{plural}{dims}, {len(topology.links)} links"
+    return (title, f"{topology.kind}: {size}") if title else (topology.kind, size)
 
 
 def _draw_lines(
@@ -171,7 +181,7 @@ def _draw_count(axes: Axes, text: str, place: NDArray[np.float64], tint: str) ->
     axes.text(x, y, text, color=tint, ha="center", va="center", fontsize=8, bbox=box, zorder=2)
 
 
-def _legend(topology: Topology, lines: Lines, heat: Heat | None, *, wraps: bool) -> list[Artist]:
+def _legend(topology: Topology, lines: Lines, heat: Heat | None, grouping: frozenset[int]) -> list[Artist]:
     handles: list[Artist] = []
     for level in range(len(topology.levels)):
         text = _level_text(topology, lines, level)
@@ -180,10 +190,12 @@ def _legend(topology: Topology, lines: Lines, heat: Heat | None, *, wraps: bool)
             continue
         own = topology.links.level == level
         text += f"; {heat.name}: {heat.about(own)}" if own.any() else ""
-        # groups of the level above keep their colours
-        handles.append(Patch(facecolor=colour(level), alpha=0.3, label=text))
-    if wraps:
-        handles.append(Line2D([], [], ls="", label="an open end leads round to the other side"))
+        # links have the colours of the heat, groups those of the levels that join them
+        handles.append(
+            Patch(facecolor=colour(level), alpha=0.3, label=text)
+            if level in grouping
+            else Line2D([], [], ls="", label=text)
+        )
     switches = len(topology.nodes) - topology.ranks
     if switches:
         text = "switch" if switches == 1 else f"{switches} switches"

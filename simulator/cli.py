@@ -10,50 +10,29 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
-from simulator.commands.algorithms import algorithms
-from simulator.commands.check import check
-from simulator.commands.compare import compare
-from simulator.commands.completion import completion
-from simulator.commands.diff import diff
-from simulator.commands.doctor import doctor
-from simulator.commands.explain import explain
-from simulator.commands.library import library
-from simulator.commands.llm import llm
-from simulator.commands.llm_experts import experts
-from simulator.commands.llm_search import search
-from simulator.commands.llm_serve import serve
-from simulator.commands.llm_step import step
-from simulator.commands.new import new
-from simulator.commands.plot import plot
-from simulator.commands.report import report
-from simulator.commands.run import run
-from simulator.commands.schema import schema
-from simulator.commands.sections import Sections
+from simulator.commands.loaded import Loaded
+from simulator.commands.sections import SECTIONS, VARIABLE, Sections
 from simulator.commands.shared import FAILED, INTERRUPTED, WRONG
-from simulator.commands.sweep import sweep
-from simulator.commands.topology import topology
 
 # collsim does no dense linear algebra: starting BLAS's threads would cost more than a small run
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-@click.group(cls=Sections, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Sections,
+    commands=Loaded({name: f"simulator.commands.{name}" for names in SECTIONS.values() for name in names}),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="collsim", prog_name="collsim")
 def cli() -> None:
-    """Simulate collective communication: exact, proven on data, compared with the bounds."""
+    """Simulate collective communication: exact, proven on data, compared with the bounds.
 
-
-for command in (run, check, explain, compare, diff, report, sweep, plot, topology, algorithms, llm):
-    cli.add_command(command)
-for command in (library, new, schema, completion, doctor):
-    cli.add_command(command)
-llm.add_command(step)
-llm.add_command(serve)
-llm.add_command(search)
-llm.add_command(experts)
+    A first run: collsim run library:first-walk/ring-reduce-scatter-8. A scenario of your own: collsim new.
+    """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -62,13 +41,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # a name that the terminal cannot show is no reason to fail
             stream.reconfigure(errors="replace")
+    if VARIABLE in os.environ:
+        # how bash asks for words is collsim's own
+        import_module("simulator.commands.completion")
     try:
         cli.main(
             args=None if arguments is None else list(arguments), prog_name="collsim", standalone_mode=False
         )
         sys.stdout.flush()
     except click.ClickException as error:
-        _end(f"collsim: {error.format_message()}", error.exit_code)
+        # click lists the words of an argument in lines
+        _end(f"collsim: {' '.join(error.format_message().split())}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _end("interrupted", INTERRUPTED)
     except MemoryError:

@@ -11,9 +11,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
-from typing import Any
+from typing import Any, Final
 
 from topologies.errors import CollsimError
+
+MOST: Final = 1024
+"""Processes: all of a pool may be started at once."""
 
 
 class AtOnce(Executor):
@@ -38,8 +41,10 @@ def processes(count: int) -> Iterator[Executor]:
     Raises
     ------
     CollsimError
-        If one of them dies.
+        If it is none or too many, or one of them dies.
     """
+    if not isinstance(count, int) or not 1 <= count <= MOST:
+        raise CollsimError(f"there are 1 to {MOST:,} workers, found {count!r}")
     if count == 1:
         yield AtOnce()
         return

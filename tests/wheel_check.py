@@ -52,8 +52,29 @@ def main() -> None:
         if "16.5221 ms" not in printed or not written:
             sys.exit(f"the wheel ran the library's scenario, but not as it should:\n{printed}")
         _check_llm(collsim, away)
+        # the schema and the words that lie in the wheel are those of its code
+        run(collsim, "doctor", cwd=away)
         _check_plugin(python, away)
+        _check_types(python, away)
     print("the wheel runs outside the checkout")
+
+
+USER = """\
+import collsim
+
+result = collsim.run(collsim.load("library:first-walk/ring-reduce-scatter-8"))
+seconds: float = result.time
+step = collsim.run("library:llm/step-3d-16")
+if isinstance(step, collsim.StepResult):
+    share: float = step.report.now.mfu
+ring: collsim.Topology = collsim.ring(8, bandwidth=64e9)
+"""
+
+
+def _check_types(python: Path, away: Path) -> None:
+    """Exit with a message if a program that uses collsim cannot be type-checked against the wheel."""
+    (away / "user.py").write_text(USER, encoding="utf-8")
+    run(sys.executable, "-m", "mypy", "--strict", "--python-executable", python, away / "user.py", cwd=away)
 
 
 def _check_llm(collsim: Path, away: Path) -> None:

@@ -73,6 +73,8 @@ class Topology:
         hash of its source and destination picks.
     reduces : tuple of int
         Nodes of the switches that also reduce what passes, and copy it to several links.
+    notes : tuple of str
+        What a person should know of the file that it was read from.
     """
 
     kind: str
@@ -83,6 +85,7 @@ class Topology:
     links: Links = field(repr=False)
     spread: Literal["first", "hash"] = "first"
     reduces: tuple[int, ...] = ()
+    notes: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def graph(self) -> Graph:

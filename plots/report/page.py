@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
@@ -40,12 +40,17 @@ def page(runs: Sequence[Run]) -> str:
     """
     parts = {
         "title": html.escape(label(_title(runs), 100)),
-        "style": _asset("style.css"),
+        # a page is dark by a person's choice, or by that of the machine
+        "style": _filled(_asset("style.css"), {"dark": _asset("dark.css").rstrip()}),
         "data": _json({"runs": [_run(run) for run in runs]}),
         "script": "\n".join(map(_script, SCRIPTS)),
     }
-    # what is filled in is not looked at again, whatever it holds
-    return _HOLE.sub(lambda hole: parts[hole[1]], _asset("page.html"))
+    return _filled(_asset("page.html"), parts)
+
+
+def _filled(text: str, parts: Mapping[str, str]) -> str:
+    """A text with its holes filled; what is filled in is not looked at again, whatever it holds."""
+    return _HOLE.sub(lambda hole: parts[hole[1]], text)
 
 
 def _title(runs: Sequence[Run]) -> str:

@@ -73,7 +73,7 @@ def timeline_chart(
         "left_out": left_out,
         "tints": {"title": "collective" if several else "step", "names": several, "colours": None},
         "resources": _resources(plan, views[0], number),
-        "views": [view_chart(f"by {way}", view, number) for way, view in zip(_WAYS, views, strict=True)],
+        "views": [_view_chart(f"by {way}", view, number) for way, view in zip(_WAYS, views, strict=True)],
         "path": _path(path, number, most),
         "schedules": [part_chart(part) for part in parts] if transfers <= most else [],
         **(
@@ -111,7 +111,7 @@ def _resources(plan: Plan, lanes: Lanes, number: NDArray[np.int64]) -> dict[str,
     }
 
 
-def view_chart(name: str, lanes: Lanes, number: NDArray[np.int64]) -> dict[str, Any]:
+def _view_chart(name: str, lanes: Lanes, number: NDArray[np.int64]) -> dict[str, Any]:
     """An order of lanes, and what is drawn in each: a resource, in a part of the lane's height.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -34,14 +34,25 @@ def tasks_chart(bars: Bars, names: Sequence[str], sizes: Sequence[int], most: in
     most : int
         Tasks that are drawn one by one.
     """
-    lanes = np.arange(len(bars.names))
-    group = np.unique(np.array(bars.group), return_inverse=True)[1]
     words, colours = zip(*bars.tints, strict=True)
     chart = {
         "end": bars.time,
         "hops": len(bars.lane),
         "left_out": 0,
         "tints": {"title": "task", "names": words, "colours": colours},
+        **_lanes(bars),
+        "path": None,
+        "schedules": [],
+    }
+    if len(bars.lane) > most:
+        return chart | {"use": _use(bars, most)}
+    return chart | _tasks(bars, names, sizes)
+
+
+def _lanes(bars: Bars) -> dict[str, Any]:
+    """A lane for each stream, in groups by stage."""
+    lanes = np.arange(len(bars.names))
+    return {
         "resources": {
             "names": [
                 f"{bars.group_name(stage)} {label(name)}"
@@ -55,29 +66,34 @@ def tasks_chart(bars: Bars, names: Sequence[str], sizes: Sequence[int], most: in
                 "name": f"by {bars.whose}",
                 "groups": [bars.group_name(stage) for stage in dict.fromkeys(bars.group)],
                 "lanes": [label(name) for name in bars.names],
-                "group": packed(group),
+                "group": packed(np.unique(np.array(bars.group), return_inverse=True)[1]),
                 "resource": packed(lanes),
                 "lane": packed(lanes),
                 "low": packed(0 * lanes),
                 "high": packed(0 * lanes + FINEST),
             }
         ],
-        "path": None,
-        "schedules": [],
     }
+
+
+def _use(bars: Bars, most: int) -> dict[str, Any]:
+    """How busy each stream is in equal parts of the time."""
+    lanes = len(bars.names)
+    cells = cells_for(lanes, most)
+    begin, end = (moments * (cells / max(bars.time, 1)) for moments in (bars.begin, bars.end))
     lane = np.array(bars.lane, dtype=np.int64)
-    if len(lane) > most:
-        cells = cells_for(len(lanes), most)
-        begin, end = (moments * (cells / max(bars.time, 1)) for moments in (bars.begin, bars.end))
-        busy = coverage(lane, begin, end, (len(lanes), cells), np.ones(len(lane)))
-        return chart | {"use": use_columns(busy)}
+    return use_columns(coverage(lane, begin, end, (lanes, cells), np.ones(len(lane))))
+
+
+def _tasks(bars: Bars, names: Sequence[str], sizes: Sequence[int]) -> dict[str, Any]:
+    """Every task."""
     distinct, which = numbered([label(name, NAMES) for name in names])
     kind = {name: number for number, name in enumerate(bars.kinds)}
-    return chart | {
+    return {
         "spans": {
-            "resource": packed(lane),
+            "resource": packed(bars.lane),
             "arrival": packed(bars.begin),
-            "wait": packed(0 * lane),
+            "wait": packed(np.zeros(len(bars.lane), dtype=np.int64)),
             "hold": packed(bars.end - bars.begin),
         },
         "tasks": {

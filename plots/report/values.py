@@ -27,7 +27,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Table:
     """A table.
 
     Attributes
@@ -75,7 +75,7 @@ class Run:
     warnings : sequence of str
     stacks : sequence of Stacks
         What the time went into; of the first one the first bar sums to the time.
-    tables : sequence of Rows
+    tables : sequence of Table
     timeline : Chart
         As `spans.timeline_chart` or `tasks.tasks_chart` makes it.
     place : Chart or None
@@ -88,6 +88,6 @@ class Run:
     facts: Sequence[Fact]
     warnings: Sequence[str]
     stacks: Sequence[Stacks]
-    tables: Sequence[Rows]
+    tables: Sequence[Table]
     timeline: Chart
     place: Chart | None = None

@@ -69,7 +69,7 @@ def algorithms(
 ) -> None:
     """List the algorithms, or trace one step by step.
 
-    Or count the steps of all.
+    NAME prints what is known of one, and its steps; --table counts the steps of all.
     """
     from algorithms.sampling import moves_of
     from algorithms.schedule import check_moves
@@ -132,7 +132,7 @@ def _print_table(
     from algorithms.collective import KINDS
     from algorithms.registry import ALGORITHMS
     from algorithms.steps import step_table
-    from simulator.scenario.catalogue import steps_csv, steps_json, steps_tables
+    from simulator.scenario.catalogue import steps_json, steps_rows, steps_tables
 
     names = tuple(ALGORITHMS) if name is None else (known(name, {n: n for n in ALGORITHMS}, "algorithm"),)
     kinds = tuple(KINDS) if collective is None else (known(collective, {k: k for k in KINDS}, "collective"),)
@@ -141,7 +141,7 @@ def _print_table(
         for table in steps_tables(counted, what):
             console().print(table)
     else:
-        click.echo(steps_csv(counted) if form == "csv" else steps_json(counted), nl=False)
+        click.echo(steps_rows(counted).csv() if form == "csv" else steps_json(counted), nl=False)
 
 
 def _settings(settings: Sequence[str]) -> dict[str, str]:

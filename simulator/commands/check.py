@@ -35,21 +35,21 @@ def check(
     PATHS are files, folders, or library:NAME and library:THEME for those that come with collsim. Sweeps
     in a folder are left out.
     """
-    from simulator.scenario.library import expand
+    from simulator.scenario.library import called, expand
     from simulator.scenario.output import check_file, write_file
 
-    found = [expand([path]) for path in paths]
-    files = [file for inside in found for file in inside]
+    found = [(path, expand([path])) for path in paths]
+    files = [(file, called(file, path)) for path, inside in found for file in inside]
     # what a person names is meant
-    named = {file for inside in found if len(inside) == 1 for file in inside}
+    named = {file for _, inside in found if len(inside) == 1 for file in inside}
     if junit is not None:
         check_file(junit)
-        _check_report(junit, files)
+        _check_report(junit, [file for file, _ in files])
     run = partial(run_one, allow_code=allow_code, memory_limit=memory_limit)
     outcomes: list[Outcome] = []
     others: list[OtherKindError] = []
-    for file in files:
-        outcome = _held(file, run, updates=updates)
+    for file, name in files:
+        outcome = _held(file, name, run, updates=updates)
         if outcome.other is not None and file not in named:
             others.append(outcome.other)
             continue
@@ -79,13 +79,13 @@ def _check_report(junit: Path, files: Sequence[Path]) -> None:
         raise click.UsageError(f"--junit {junit} exists and is no XML; name another file")
 
 
-def _held(file: Path, run: partial[Result | TogetherResult], *, updates: bool) -> Outcome:
+def _held(file: Path, name: str, run: partial[Result | TogetherResult], *, updates: bool) -> Outcome:
     """A file held against what it expects; with `updates`, after today's values are written into it."""
     from simulator.scenario.check import Outcome, hold
     from simulator.scenario.errors import ScenarioErrors
     from simulator.scenario.update import update
 
-    outcome = hold(file, run)
+    outcome = hold(file, run, name)
     if not updates or outcome.result is None:
         return outcome
     try:
@@ -94,8 +94,8 @@ def _held(file: Path, run: partial[Result | TogetherResult], *, updates: bool) -
         return Outcome(outcome.file, wrong=str(error))
     if not written:
         return outcome
-    click.echo(f"updated {file}: {written} value{'s' if written > 1 else ''}")
-    return hold(file, run)
+    click.echo(f"updated {name}: {written} value{'s' if written > 1 else ''}")
+    return hold(file, run, name)
 
 
 def _print(outcome: Outcome) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from simulator.scenario.compare import Comparison
     from simulator.scenario.models import Scenario
 
+TABLES: Final = ("nccl-tuner", "openmpi", "openmpi-json")
 SIZES: Final = "1KiB..1GiB"
 
 
@@ -44,14 +46,14 @@ def _sizes(text: str | None, points: int | None, scenario: Scenario) -> tuple[in
 
 def _named(text: str, scenario: Scenario) -> list[str] | None:
     """Names of the algorithms, or None for all."""
-    from algorithms.registry import ALGORITHMS
+    from algorithms.registry import ALGORITHMS, able
 
     if text == "all":
         return None
     kind, names = scenario.collective.kind, _names(scenario)
-    able = {name: name for name in names if name not in ALGORITHMS or kind in ALGORITHMS[name].collectives}
+    doing = {name: name for name in names if name not in ALGORITHMS or name in able(kind)}
     words = (known(word.strip(), names, "algorithm") for word in text.split(","))
-    return list(dict.fromkeys(known(name, able, f"{kind} by the algorithm") for name in words))
+    return list(dict.fromkeys(known(name, doing, f"{kind} by the algorithm") for name in words))
 
 
 def _names(scenario: Scenario) -> dict[str, str]:
@@ -90,6 +92,13 @@ def _expected(texts: Sequence[str], scenario: Scenario) -> dict[int, str]:
 @click.option("--json", "as_json_text", is_flag=True, help="Print the comparison as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the times as CSV.")
 @click.option(
+    "--format",
+    "table",
+    type=click.Choice(TABLES),
+    help="Print the winners as a library's tuning table.",
+)
+@click.option("--log", type=click.Path(path_type=Path), help="Measured times to set beside the simulated.")
+@click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for compare.json, compare.csv, .png and .svg."
 )
 @click.option("--force", is_flag=True, help="Overwrite what is in --out.")
@@ -110,6 +119,8 @@ def compare(
     points: int | None,
     as_json_text: bool,
     as_csv: bool,
+    table: str | None,
+    log: Path | None,
     out: Path | None,
     force: bool,
     expected: tuple[str, ...],
@@ -125,37 +136,48 @@ def compare(
     """
     from simulator.scenario.compare import compare as run_all
     from simulator.scenario.compare import unexpected
-    from simulator.scenario.compare_output import comparison_csv, comparison_json, write_comparison
+    from simulator.scenario.compare_measured import measured_beside
+    from simulator.scenario.compare_output import comparison_json, comparison_rows, write_comparison
     from simulator.scenario.models import Scenario
     from simulator.scenario.output import check_folder
+    from simulator.scenario.tuning.table import tuning_table
 
-    if as_json_text and as_csv:
-        raise click.UsageError("--json and --csv are two forms; name one")
+    printed = as_json_text + as_csv + (table is not None)
+    if printed > 1:
+        raise click.UsageError("--json, --csv and --format are several forms; name one")
     if out is not None:
         check_folder(out.resolve(), force=force)
     scenario = load_one(file)
     if not isinstance(scenario, Scenario):
         raise click.UsageError(f"{file} holds several collectives; one is compared by its algorithms")
     wanted = _expected(expected, scenario)
+    measured = None if log is None else measured_beside(log, scenario)
+    asked = _sizes(sizes, points, scenario) if measured is None or sizes or points else measured.sizes
     with progress(scenario.name) as report:
         comparison = run_all(
             scenario,
-            sorted({*_sizes(sizes, points, scenario), *wanted}),
+            sorted({*asked, *wanted}),
             algorithms=_named(algorithms, scenario),
             verify=False if no_verify else None,
             report=report,
             allow_code=allow_code,
             memory_limit=memory_limit,
         )
-    warn(scenario.source.file, comparison.warnings)
+    comparison = replace(comparison, measured=measured)
+    warn(scenario.source.file, [*(measured.notes if measured else ()), *comparison.warnings])
     if out is not None:
         write_comparison(comparison, out, force=force)
     if as_json_text or as_csv:
-        click.echo(comparison_json(comparison) if as_json_text else comparison_csv(comparison), nl=False)
+        text = comparison_json(comparison) if as_json_text else comparison_rows(comparison).csv()
+        click.echo(text, nl=False)
+    elif table is not None:
+        tuned = tuning_table(comparison, table)
+        warn(scenario.source.file, tuned.notes)
+        click.echo(tuned.text, nl=False)
     else:
         _print(comparison)
     if out is not None:
-        say_written(out, aside=as_json_text or as_csv)
+        say_written(out, aside=printed > 0)
     failures = list(unexpected(comparison, wanted))
     if failures:
         click.echo("\n".join(failures), err=True)
@@ -163,6 +185,7 @@ def compare(
 
 
 def _print(comparison: Comparison) -> None:
+    from simulator.scenario.compare_measured import measured_table
     from simulator.scenario.compare_tables import (
         FEW,
         contenders_tables,
@@ -178,6 +201,8 @@ def _print(comparison: Comparison) -> None:
     if 1 < len(comparison.times) <= FEW and comparison.sizes:
         terminal.print(sizes_table(comparison))
     terminal.print(winners_table(comparison))
+    if comparison.measured is not None:
+        terminal.print(measured_table(comparison, comparison.measured))
     lines: Sequence[str] = [*crossover_lines(comparison), *refused_lines(comparison)]
     for line in lines:
         click.echo(line)

@@ -13,8 +13,9 @@ from click.shell_completion import (
     split_arg_string,
 )
 
+from simulator.commands.sections import VARIABLE
+
 NAME: Final = "collsim"
-VARIABLE: Final = "_COLLSIM_COMPLETE"
 
 # Bash takes "library:" and what follows for words of their own: what stands before the last colon is
 # taken from what comes back. The words are told apart by click, from the line.
@@ -61,7 +62,7 @@ add_completion_class(Bash)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, /, shell: str) -> None:
-    """Print the script that completes collsim's words in a shell.
+    """Print the script by which a shell completes words.
 
     For this session of bash: eval "$(collsim completion bash)". The manual says where to keep it.
     """

@@ -40,9 +40,9 @@ def explain(
     memory_limit: int | None,
     allow_code: bool,
 ) -> None:
-    """Say why a scenario takes that long.
+    """Say why a scenario takes so long, and what would help.
 
-    And how far it is from the best possible, and what each of its parameters would gain.
+    Prints what made the time, how far it is from the best possible, and what each parameter would gain.
 
     FILE is a scenario, or library:NAME for one that comes with collsim.
     """

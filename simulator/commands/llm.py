@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from simulator.commands.complete import ScenarioPath
+from simulator.commands.loaded import Loaded
 from simulator.commands.shared import console, one_file
 
 if TYPE_CHECKING:
@@ -22,11 +23,15 @@ SYMBOLS: Final = ("L", "B", "I", "O", "D", "N", "k")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-@click.group()
+@click.group(
+    commands=Loaded(
+        {name: f"simulator.commands.llm_{name}" for name in ("step", "serve", "search", "experts")}
+    )
+)
 def llm() -> None:
-    """Lay a language model over ranks.
+    """Plan a language model: memory, traffic, steps, inference.
 
-    Counts what each of them holds and what moves, and simulates steps and inference. FILE is a YAML file
+    Counts what each rank holds and what moves, and simulates steps and inference. FILE is a YAML file
     with `model`, `parallel` and `batch`, or library:llm/NAME.
     """
 
@@ -72,7 +77,7 @@ def _numbers(_context: click.Context, _option: click.Parameter, text: str | None
 def memory(file: Path, form: str | None, as_json: bool) -> None:
     """Count what a rank of each stage holds.
 
-    And say what no longer fits.
+    Says what no longer fits.
     """
     from simulator.scenario.memory_tables import memory_json, memory_sheet, plan_lines, verdict
 
@@ -102,9 +107,9 @@ def states(
 ) -> None:
     """Print the states of variables.
 
-    And what turns one into another, and every strategy's. With a FILE, those of its plan. Without one, the
-    tables of the second seed document beside what must be: in L layers, B tokens, I inputs, O outputs (or
-    D of both), N ranks, k experts a token, and M bytes of a variable.
+    Says what turns one into another, and what every strategy does. With a FILE, those of its plan. Without
+    one, the tables of the second seed document beside what must be: in L layers, B tokens, I inputs, O
+    outputs (or D of both), N ranks, k experts a token, and M bytes of a variable.
     """
     from simulator.llm.errors import ModelError
     from simulator.scenario.plan_state_tables import plan_sheets
@@ -131,7 +136,7 @@ def states(
 def traffic(file: Path, form: str | None, as_json: bool) -> None:
     """Count what every group of ranks sends in a step.
 
-    And over which level of the topology.
+    Says over which level of the topology it goes.
     """
     from simulator.scenario.traffic_run import work_out_traffic
     from simulator.scenario.traffic_tables import (

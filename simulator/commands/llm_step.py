@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from simulator.commands.llm import chosen, in_forms, print_sheets
-from simulator.commands.shared import one_file, progress, say_written, warn
+from simulator.commands.shared import check_report, one_file, progress, say_written, warn
 
 if TYPE_CHECKING:
     from simulator.scenario.step_run import StepResult
@@ -37,6 +37,7 @@ def _tokens(_context: click.Context, _option: click.Parameter, text: str | None)
 @click.option(
     "--out", type=click.Path(path_type=Path), help="A folder for step.json, step.csv, a trace, pictures."
 )
+@click.option("--report", "with_report", is_flag=True, help="Write an HTML page of it into --out, too.")
 @click.option("--force", is_flag=True, help="Overwrite what is in that folder.")
 def step(
     file: Path,
@@ -46,6 +47,7 @@ def step(
     with_ladder: bool,
     with_cases: bool,
     out: Path | None,
+    with_report: bool,
     force: bool,
 ) -> None:
     """Simulate a training step.
@@ -60,6 +62,7 @@ def step(
     from simulator.scenario.step_tables import ladder_sheet, step_lines, step_sheets, what_if_sheet
 
     form = chosen(form, as_json)
+    check_report(out, with_report=with_report)
     result = _simulated(file, out, force=force)
     warn(result.scenario.source.file, result.warnings)
     with simulating(result.scenario):
@@ -69,7 +72,7 @@ def step(
     if out is not None:
         from simulator.scenario.step_output import write_step
 
-        write_step(result, text, out, force=force)
+        write_step(result, text, out, force=force, report=with_report)
     if form == "json":
         click.echo(text, nl=False)
     else:

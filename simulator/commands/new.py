@@ -62,15 +62,16 @@ KINDS: Final = ("collective", "together", "plan", "sweep")
     is_flag=True,
     help="Write the editors' schema beside it, if none is there or above.",
 )
-@click.option("--yes", is_flag=True, help="Ask nothing: what is not said is what is usual.")
+@click.option("--yes", is_flag=True, help="Ask nothing.")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.pass_context
 def new(
     context: click.Context, /, file: Path | None, listed: bool, with_schema: bool, force: bool, **asked: Any
 ) -> None:
-    """Write a scenario to begin with: it runs, and says what each key means.
+    """Write a scenario to begin with.
 
-    What is not said is asked, on a terminal. Without FILE it is printed.
+    It runs, and says what each key means. On a terminal, what no option says is asked; elsewhere, and with
+    --yes, it is what is usual. Without FILE the scenario is printed.
     """
     from simulator.scenario.output import check_new
 
@@ -103,7 +104,8 @@ def _is_asked() -> bool:
 def _answers(asked: dict[str, Any], *, yes: bool) -> tuple[str, Wish]:
     """The kind of file and the rest: what was said, what is answered, or what is usual."""
     from algorithms.collective import COLLECTIVES
-    from simulator.scenario.new import Wish, able, fitting, usual_ranks
+    from algorithms.registry import able
+    from simulator.scenario.new import Wish, fitting, usual_ranks
     from simulator.scenario.parts import part_names
     from simulator.scenario.presets import preset_names
     from topologies.registry import TOPOLOGIES

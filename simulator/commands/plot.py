@@ -15,7 +15,7 @@ class _WithKinds(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write them."""
-        from simulator.scenario.pictures import PICTURES
+        from simulator.scenario.picture_kinds import PICTURES
 
         super().format_epilog(ctx, formatter)
         with formatter.section("Kinds"):
@@ -45,7 +45,7 @@ def plot(
     memory_limit: int | None,
     allow_code: bool,
 ) -> None:
-    """Draw a picture.
+    """Draw a picture of a run, a comparison or a plan.
 
     PATH is a folder that --out of a command has written, a scenario, or library:NAME.
     """
@@ -69,6 +69,7 @@ def plot(
 
 def _target(path: Path, kind: str, out: Path | None, form: str | None, *, animated: bool) -> Path:
     """The file to write: in the folder, or beside where the command is run, where none is named."""
+    from simulator.scenario.library import stem
     from simulator.scenario.output import FORMS
 
     forms = {word: word for word in (("gif",) if animated else FORMS)}
@@ -78,6 +79,4 @@ def _target(path: Path, kind: str, out: Path | None, form: str | None, *, animat
             raise click.UsageError(f"found both --format {form} and --out {out}")
         return out
     name = f"{kind}{suffix or f'.{next(iter(forms))}'}"
-    # library:llm/zero-2-7.5b has no suffix
-    stem = path.name.removesuffix(".yaml").removesuffix(".yml")
-    return path / name if path.is_dir() else Path(f"{stem}-{name}")
+    return path / name if path.is_dir() else Path(f"{stem(path)}-{name}")

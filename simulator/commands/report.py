@@ -33,12 +33,11 @@ def report(
     library:NAME; its scenario is run again.
     """
     from simulator.scenario.folder import reopen
-    from simulator.scenario.output import check_new
-    from simulator.scenario.report import doubts, run_again, save_report
+    from simulator.scenario.report import check_page, doubts, run_again, save_report
 
     opened = [(path, reopen(path)) for path in _opened(paths)]
     target = out or _beside(paths)
-    check_new(target, force=force)
+    check_page(target, force=force)
     shown = []
     for path, scenario in opened:
         with progress(scenario.name) as told:
@@ -65,6 +64,7 @@ def _opened(paths: Sequence[Path]) -> Iterator[Path]:
 def _beside(paths: Sequence[Path]) -> Path:
     """Where a report goes: into the one folder that it is of, or here."""
     from simulator.scenario.folder import KEPT
+    from simulator.scenario.output import REPORT
 
     one = len(paths) == 1 and (paths[0] / KEPT).is_file()
-    return (paths[0] if one else Path()) / "report.html"
+    return (paths[0] if one else Path()) / REPORT

@@ -12,6 +12,7 @@ import click
 from simulator.commands.complete import ScenarioPath
 from simulator.commands.shared import (
     allow_code,
+    check_report,
     console,
     load_all,
     memory_limit,
@@ -59,8 +60,7 @@ def run(
     from simulator.scenario.result import as_json
     from simulator.scenario.run_any import load_runnable
 
-    if with_report and out is None:
-        raise click.UsageError("--report goes with --out, the folder into which it is written")
+    check_report(out, with_report=with_report)
     if out is not None:
         check_folder(out.resolve(), force=force)
     run = partial(

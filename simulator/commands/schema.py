@@ -18,7 +18,10 @@ from simulator.commands.shared import say_written
 @click.option("--out", type=click.Path(path_type=Path), help="Write it into this file.")
 @click.option("--force", is_flag=True, help="Overwrite the file of --out.")
 def schema(kind: str | None, out: Path | None, force: bool) -> None:
-    """Print the JSON Schema of scenarios, for editors."""
+    """Print the JSON Schema of scenarios, for editors.
+
+    By it an editor completes keys and words, explains them, and marks what is wrong while a person writes.
+    """
     from simulator.scenario.output import check_new, write_file
     from simulator.scenario.schema import schema_text
 

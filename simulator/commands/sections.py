@@ -8,11 +8,14 @@ from typing import Final
 
 import click
 
+VARIABLE: Final = "_COLLSIM_COMPLETE"
+"""The environment's variable by which a shell asks for words."""
+
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "Begin": ("library", "new", "topology", "algorithms"),
         "Simulate": ("run", "sweep", "llm"),
-        "Understand": ("explain", "compare", "diff", "plot", "report"),
+        "Understand": ("explain", "compare", "diff", "calibrate", "plot", "report"),
         "Check": ("check",),
         "Set up": ("doctor", "completion", "schema"),
     }

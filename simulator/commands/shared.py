@@ -28,21 +28,19 @@ WRONG: Final = 2
 INTERRUPTED: Final = 130
 """Exit codes: an expectation or a proof failed, the input is wrong, the run was interrupted."""
 
-WIDE: Final = 140
-"""Columns of a table that is not printed on a terminal."""
-
 Known = TypeVar("Known")
 Loaded = TypeVar("Loaded")
 
 
 def known(word: str, words: Mapping[str, Known], what: str) -> Known:
     """What a word stands for, or a usage error that names the nearest."""
-    from simulator.scenario.errors import did_you_mean, one_of, printable
+    from simulator.scenario import errors
+    from topologies.errors import CollsimError
 
-    if word not in words:
-        hint = did_you_mean(word, words) or f"; expected {one_of(words)}"
-        raise click.UsageError(f'there is no {what} "{printable(word)}"{hint}')
-    return words[word]
+    try:
+        return words[errors.known(word, words, what)]
+    except CollsimError as error:
+        raise click.UsageError(error.message) from None
 
 
 def load_all(paths: Sequence[Path], load: Callable[[Path], Loaded]) -> list[Loaded]:
@@ -93,20 +91,21 @@ def load_one(path: Path) -> Scenario | TogetherScenario:
     """The one scenario of a file, or what is wrong in it."""
     from simulator.scenario.run_any import load_scenario
 
-    scenario, *others = load_all([path], load_scenario)
-    if others:
-        raise click.UsageError(f"{path} holds several scenarios; name one")
-    return scenario
+    return _only(load_all([path], load_scenario), path)
 
 
 def one_file(file: Path) -> Path:
     """The one file that a name stands for."""
     from simulator.scenario.library import expand
 
-    files = expand([file])
-    if len(files) > 1:
-        raise click.UsageError(f"{file} holds several scenarios; name one")
-    return files[0]
+    return _only(expand([file]), file)
+
+
+def _only(found: Sequence[Known], path: Path) -> Known:
+    """What a path stands for, where that is one thing."""
+    if len(found) > 1:
+        raise click.UsageError(f"{path} holds several scenarios; name one")
+    return found[0]
 
 
 allow_code = click.option(
@@ -114,7 +113,7 @@ allow_code = click.option(
 )
 
 
-def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+def size_option(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """Read 8 GiB."""
     if text is None:
         # of every command, and of every word that a shell completes: nothing is loaded for it
@@ -131,7 +130,7 @@ def _bytes(_context: click.Context, _option: click.Parameter, text: str | None) 
 memory_limit = click.option(
     "--memory-limit",
     metavar="SIZE",
-    callback=_bytes,
+    callback=size_option,
     help='Refuse what would take more memory, as "8 GiB"; default 80 % of what is free.',
 )
 
@@ -172,6 +171,12 @@ def run_one(
         )
 
 
+def check_report(out: Path | None, *, with_report: bool) -> None:
+    """Refuse --report without --out."""
+    if with_report and out is None:
+        raise click.UsageError("--report goes with --out, the folder into which it is written")
+
+
 def warn(file: str, warnings: Iterable[str]) -> None:
     """Print on standard error what a person should know about a file's scenario."""
     for warning in warnings:
@@ -184,8 +189,10 @@ def say_written(out: Path, *, aside: bool = False) -> None:
 
 
 def console() -> Console:
-    """Where tables go: as wide as the terminal, or as `WIDE`."""
+    """Where tables go: as wide as the terminal, or as wide as where there is none."""
     from rich.console import Console
+
+    from simulator.scenario.notebook import WIDE
 
     return Console(markup=False) if sys.stdout.isatty() else Console(width=WIDE, markup=False)
 

@@ -77,9 +77,21 @@ def ways_of(schedule: Schedule, messages: Messages, machine: Machine) -> tuple[R
     turn = np.zeros(len(distinct), dtype=np.int64)
     if routing.by_turn:
         distinct, which, turn = flow, np.arange(len(flow)), _turns(which)
-    channel, pair = np.divmod(distinct, nodes**2)
+    known = machine.known
+    if known is None:
+        return _found(machine, distinct, turn), which
+    key = distinct.tobytes() + turn.tobytes()
+    if key not in known:
+        known[key] = _found(machine, distinct, turn)
+    return known[key], which
+
+
+def _found(machine: Machine, flow: NDArray[np.int64], turn: NDArray[np.int64]) -> Routes:
+    """Routes of flows, each a channel and a pair of nodes in one number."""
+    network, nodes = machine.network, len(machine.topology.nodes)
+    channel, pair = np.divmod(flow, nodes**2)
     src, dst = np.divmod(pair, nodes)
-    return flow_routes(machine.topology, routing, network.routes, src, dst, channel, turn), which
+    return flow_routes(machine.topology, network.chosen_routing, network.routes, src, dst, channel, turn)
 
 
 def _turns(group: NDArray[np.integer]) -> NDArray[np.int64]:

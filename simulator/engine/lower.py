@@ -106,7 +106,11 @@ def lower_together(
     TopologyError, ScheduleError, PlanError
         As `lower`, or if a job's ranks are not there, or it comes after one that is not before it.
     """
-    machine = Machine(topology, network or Network(), reduction)
+    return lower_on(jobs, Machine(topology, network or Network(), reduction))
+
+
+def lower_on(jobs: Sequence[Job], machine: Machine) -> Together:
+    """Plan of several schedules on a machine; as `lower_together`."""
     return together(jobs, [lower_job(job, machine) for job in jobs])
 
 

@@ -18,6 +18,7 @@ from topologies.errors import TopologyError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topologies.paths import Routes
     from topologies.topology import Topology
 
 
@@ -26,13 +27,15 @@ class Machine:
     """A topology under a network's model, with reducers.
 
     What runs on it may take so much memory. Its resources are the links, then a block for each kind of
-    thing that every rank has, and one for each engine that every link has.
+    thing that every rank has, and one for each engine that every link has. Where `known` is given, routes
+    that were found are kept there, for schedules whose messages have the same ends.
     """
 
     topology: Topology
     network: Network
     reduction: Reduction | None = None
     memory: Memory = field(default_factory=Memory)
+    known: dict[bytes, Routes] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         staging = self.network.staging

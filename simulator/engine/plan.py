@@ -139,7 +139,7 @@ class Buffers:
     name: Callable[[int], str]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Plan:
     """A graph of operations; each walks a short route of resources, hop by hop.
 
@@ -188,6 +188,9 @@ class Plan:
 
     def __len__(self) -> int:
         return len(self.transfer)
+
+    def __repr__(self) -> str:
+        return f"<Plan of {len(self):,} operations, {self.hops:,} hops>"
 
     @property
     def hops(self) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topologies.clock import to_seconds
+from topologies.text import format_time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from simulator.engine.plan import Plan
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Timeline:
     """When each hop of a plan arrived at its resource, was granted it, and released it.
 
@@ -34,6 +35,9 @@ class Timeline:
     grant: NDArray[np.int64]
     release: NDArray[np.int64]
     engine: str
+
+    def __repr__(self) -> str:
+        return f"<Timeline of {self.plan.hops:,} hops: {format_time(self.seconds)}>"
 
     def operation(self) -> NDArray[np.int64]:
         """Operation of each hop."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from algorithms.collective import EVERY
 from algorithms.order import associations, keeps_order, text
 from algorithms.registry import ALGORITHMS
 from algorithms.trace import TracedStep, ranges_text, trace
+from simulator.scenario.rows import Kind, Rows
 from simulator.scenario.tables import new_table, share_text
 
 if TYPE_CHECKING:
@@ -144,16 +144,22 @@ def steps_tables(counted: StepTable, what: str) -> Iterator[Table]:
         yield table
 
 
-def steps_csv(counted: StepTable) -> str:
-    """A row for every collective, algorithm and N; shares of M as fractions."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("collective", "algorithm", "ranks", *FIGURES))
+def steps_rows(counted: StepTable) -> Rows:
+    """A row for every collective, algorithm and N; shares of M, which may be fractions."""
+    kinds: dict[str, Kind] = {"collective": str, "algorithm": str, "ranks": int, "steps": int}
+    return Rows(kinds | {"messages": int, "bytes": _number, "reduced": _number}, partial(_steps, counted))
+
+
+def _number(share: str) -> float:
+    """A fraction, as a number."""
+    return float(Fraction(share))
+
+
+def _steps(counted: StepTable) -> Iterator[tuple[str | int, ...]]:
     for kind, algorithms in counted.items():
         for name, by_ranks in algorithms.items():
             for ranks, work in by_ranks.items():
-                writer.writerow((kind, name, ranks, *(str(figure(work)) for figure in FIGURES.values())))
-    return stream.getvalue()
+                yield (kind, name, ranks, *(str(figure(work)) for figure in FIGURES.values()))
 
 
 def steps_json(counted: StepTable) -> str:

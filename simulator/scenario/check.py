@@ -93,17 +93,26 @@ class Outcome:
         return said.splitlines() if said else diff(self.file, self.mismatches)
 
 
-def hold(file: Path, run: Callable[[Runnable], AnyResult]) -> Outcome:
-    """Load a scenario, run it, or work a plan out, and hold the result against what it expects."""
+def hold(file: Path, run: Callable[[Runnable], AnyResult], name: str | None = None) -> Outcome:
+    """Load a scenario, run it, or work a plan out, and hold the result against what it expects.
+
+    Parameters
+    ----------
+    file : pathlib.Path
+    run : callable
+    name : str, optional
+        What the file goes by, if not by its path.
+    """
+    name = name or str(file)
     try:
         scenario = load_any(file)
         result = work_out(scenario) if isinstance(scenario, PlanScenario) else run(scenario)
     except ScenarioErrors as error:
         other = error if isinstance(error, OtherKindError) else None
-        return Outcome(str(file), wrong=str(error), other=other)
+        return Outcome(name, wrong=str(error), other=other)
     except ProofError as error:
-        return Outcome(str(file), unproven=error.message)
-    return Outcome(str(file), result, check(result))
+        return Outcome(name, unproven=error.message)
+    return Outcome(name, result, check(result))
 
 
 def diff(file: str, mismatches: Sequence[Mismatch]) -> list[str]:

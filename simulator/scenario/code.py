@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, GeneratorType, ModuleType, TracebackType
@@ -113,12 +113,20 @@ def _run(path: Path) -> dict[str, Any]:
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
     try:
-        exec(code, module.__dict__)
+        with _aside():
+            exec(code, module.__dict__)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise _blame(error, path, Place(1, 1)) from error
     return module.__dict__
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """Have what a person's code prints go beside the results, which a program may read."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def steps_of(
@@ -142,7 +150,8 @@ def steps_of(
         With the place in the person's file, if the function fails or yields what is no step.
     """
     try:
-        generator = function.call(ranks, **options)
+        with _aside():
+            generator = function.call(ranks, **options)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -153,7 +162,8 @@ def steps_of(
         _refuse(function.path, function.place, message)
     for number in range(MOST_STEPS):
         try:
-            step = next(generator)
+            with _aside():
+                step = next(generator)
         except StopIteration:
             return
         except KeyboardInterrupt:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from algorithms.registry import ALGORITHMS
 from simulator.engine.memory import Memory
+from simulator.scenario.answer import Answer
 from simulator.scenario.compare_runs import Timed, engine_for, run_at
 from simulator.scenario.compare_variants import check_sizes, reason_of, unfit, variants
 from simulator.scenario.crossings import Crossover, Winners, crossovers, winners_at
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from algorithms.bounds import Bounds
     from algorithms.cuts import Cut
     from algorithms.schedule import Schedule
+    from simulator.scenario.compare_measured import Measured
     from simulator.scenario.models import Scenario
 
 KEPT: Final = 1 << 16
@@ -81,8 +83,8 @@ class Contender:
     schedule: Schedule | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(Answer):
     """Algorithms beside each other.
 
     Attributes
@@ -109,6 +111,8 @@ class Comparison:
         Each with the size at which the closed forms meet, where both have one that is a straight line.
     crossing : mapping of str to tuple of (int or None)
         fs at the size of every crossover.
+    measured : Measured, optional
+        What was measured, to be set beside it.
     """
 
     scenario: Scenario
@@ -123,6 +127,12 @@ class Comparison:
     winners: tuple[Winners, ...]
     crossovers: tuple[tuple[Crossover, float | None], ...]
     crossing: Mapping[str, tuple[int | None, ...]]
+    measured: Measured | None = None
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.scenario.name}: {len(self.contenders)} algorithms"
 
     @property
     def floor(self) -> tuple[float | None, ...]:

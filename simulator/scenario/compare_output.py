@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.scenario.crossings import leaders
 from simulator.scenario.folder import keep
 from simulator.scenario.output import save_figures, write_folder
 from simulator.scenario.result_parts import bounds_object
+from simulator.scenario.rows import Kind, Rows
 from topologies.clock import exact_seconds, to_seconds
 
 if TYPE_CHECKING:
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
     from simulator.scenario.crossings import Crossover, Winners
     from simulator.scenario.terms import Terms
 
-CSV_HEADER: Final = ("algorithm", "size", "time", "bound", "fastest")
+TIMED: Final[Mapping[str, Kind]] = MappingProxyType(
+    {"algorithm": str, "size": int, "time": float, "bound": float, "fastest": str}
+)
+"""What is said of an algorithm at a size."""
 
 
 def comparison_json(comparison: Comparison) -> str:
     """One object, with a line's end; the same bytes on every run."""
-    return json.dumps(comparison_object(comparison), indent=2, allow_nan=False) + "\n"
+    fields = comparison_object(comparison)
+    if comparison.measured is not None:
+        fields["measured"] = comparison.measured.as_object()
+    return json.dumps(fields, indent=2, allow_nan=False) + "\n"
 
 
 def comparison_object(comparison: Comparison) -> dict[str, Any]:
@@ -109,28 +116,26 @@ def _crossover(one: Crossover, met: float | None) -> dict[str, Any]:
     }
 
 
-def comparison_csv(comparison: Comparison) -> str:
-    """A row for every algorithm and size, under `CSV_HEADER`; times in s, exact to the femtosecond."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_HEADER)
+def comparison_rows(comparison: Comparison) -> Rows:
+    """A row for every algorithm and size; times in s, exact to the femtosecond."""
+    return Rows(TIMED, partial(_timed, comparison))
+
+
+def _timed(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
     for name, times in comparison.times.items():
         rows = zip(comparison.sizes, times, comparison.floor, comparison.winners, strict=True)
         for size, time, bound, here in rows:
-            writer.writerow(
-                (
-                    name,
-                    size,
-                    "" if time is None else exact_seconds(time),
-                    "" if bound is None else repr(bound),
-                    "yes" if name in here.names else "no",
-                )
+            yield (
+                name,
+                size,
+                "" if time is None else exact_seconds(time),
+                "" if bound is None else repr(bound),
+                "yes" if name in here.names else "no",
             )
-    return text.getvalue()
 
 
 def write_comparison(comparison: Comparison, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write compare.json, compare.csv, compare.png and .svg, and the scenario.
+    """Write compare.json, compare.csv, compare.png and .svg, and the scenario; with measured times, if given.
 
     Raises
     ------
@@ -141,7 +146,7 @@ def write_comparison(comparison: Comparison, folder: Path, *, force: bool = Fals
 
     def fill(target: Path) -> None:
         (target / "compare.json").write_text(comparison_json(comparison), encoding="utf-8")
-        (target / "compare.csv").write_text(comparison_csv(comparison), encoding="utf-8")
+        comparison_rows(comparison).save(target / "compare.csv")
         save_figures({"compare": figure}, target)
         keep(comparison.scenario, target, folder)
 
@@ -149,7 +154,7 @@ def write_comparison(comparison: Comparison, folder: Path, *, force: bool = Fals
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Time against size, at the crossovers, too."""
+    """Time against size, at the crossovers, too, and what was measured as circles."""
     from plots.lines import Curve, Floor
     from plots.sizes import Leader, sizes_figure
 
@@ -174,4 +179,5 @@ def comparison_figure(comparison: Comparison) -> Figure:
         [*named, *(Leader(one.after, one.size) for one, _ in comparison.crossovers)],
         title=f"{scenario.collective.kind} on {comparison.ranks} ranks, {scenario.topology.kind}",
         subtitle=scenario.name,
+        measured={} if comparison.measured is None else dict(comparison.measured.times),
     )

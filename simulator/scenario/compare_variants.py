@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from algorithms.algorithm import COMMON
-from algorithms.registry import ALGORITHMS
-from simulator.scenario.errors import ScenarioErrors
+from algorithms.registry import ALGORITHMS, able
+from simulator.scenario.errors import ScenarioErrors, known
 
 if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
@@ -43,11 +43,17 @@ def variants(scenario: Scenario, algorithms: Sequence[str] | None = None) -> dic
     """The scenario by each algorithm that does its collective, or by those that were named.
 
     An algorithm is given the scenario's options that it takes.
+
+    Raises
+    ------
+    CollsimError
+        If there is none of a name.
     """
     kind, own = scenario.collective.kind, own_name(scenario)
     if algorithms is None:
-        algorithms = [name for name, known in ALGORITHMS.items() if kind in known.collectives]
-        algorithms = algorithms if own is None else [own, *algorithms]
+        algorithms = able(kind) if own is None else (own, *able(kind))
+    words = ALGORITHMS if own is None else (own, *ALGORITHMS)
+    algorithms = [known(str(name), words, "algorithm") for name in algorithms]
     return {name: scenario if name == own else _by(scenario, name) for name in algorithms}
 
 

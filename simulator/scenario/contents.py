@@ -42,6 +42,8 @@ def contents() -> list[Held]:
 
 def _held(path: str, file: Path) -> Held:
     text = file.read_text("utf-8")
-    source, _ = parse(text, path)
+    # the rest of the file is not needed, and takes a hundred times as long
+    named = next((line for line in text.splitlines() if line.startswith("name:")), "{}")
+    source, _ = parse(named, path)
     sentence = re.split(r"(?<=[.?]) ", " ".join(heading(text)), maxsplit=1)[0]
     return Held(path, source.word(("name",)) or file.stem, sentence)

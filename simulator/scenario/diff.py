@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from simulator.engine.critical_path import PARTS
+from simulator.scenario.answer import Answer
 from simulator.scenario.diff_file import COUNTS
 from simulator.scenario.diff_sides import Setting, Side, settings
 from topologies.clock import femtoseconds
@@ -57,8 +58,8 @@ class LinkChange:
         return f"{self.src}->{self.dst}" + (f"#{self.twin}" if self.twin else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference(Answer):
     """Two runs beside each other.
 
     Attributes
@@ -88,6 +89,11 @@ class Difference:
     ranks: Mapping[str, Pair]
     links: tuple[LinkChange, ...]
     counts: Mapping[str, Pair]
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.before.name} and {self.after.name}"
 
     @property
     def every_link(self) -> bool:

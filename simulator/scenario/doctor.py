@@ -22,6 +22,9 @@ State = Literal["fine", "absent", "poor", "wrong"]
 ENOUGH_MEMORY: Final = 1 << 30
 """Bytes that should be free."""
 
+OLDEST: Final = (3, 11)
+"""Python that will do."""
+
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -59,9 +62,6 @@ def examine() -> Iterator[Finding]:
             yield Finding(what, "wrong", f"does not work: {printable(str(error), limit=100)}", _AGAIN)
 
 
-_PYTHON: Final = ">=3.11"
-
-
 def is_well(findings: Sequence[Finding]) -> bool:
     """Whether collsim works: nothing is wrong."""
     return all(finding.state != "wrong" for finding in findings)
@@ -69,9 +69,10 @@ def is_well(findings: Sequence[Finding]) -> bool:
 
 def _python() -> Finding:
     found = f"{platform.python_implementation()} {platform.python_version()}"
-    if tuple(map(int, platform.python_version_tuple()[:2])) >= (3, 11):
-        return Finding("Python", "fine", found, wanted=_PYTHON)
-    return Finding("Python", "wrong", found, f"install Python {_PYTHON}", _PYTHON)
+    wanted = f">={'.'.join(map(str, OLDEST))}"
+    if tuple(map(int, platform.python_version_tuple()[:2])) >= OLDEST:
+        return Finding("Python", "fine", found, wanted=wanted)
+    return Finding("Python", "wrong", found, f"install Python {wanted}", wanted)
 
 
 def _packages() -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from topologies.errors import CollsimError
@@ -124,6 +124,36 @@ def one_of(words: Iterable[str]) -> str:
     """
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def suggestion(word: str, words: Collection[str]) -> str:
+    """Give the tail of a message that names the nearest word, or where none is near all of them.
+
+    Examples
+    --------
+    >>> suggestion("simpi", ["auto", "simpy"]), suggestion("x", ["auto", "simpy"])
+    ('; did you mean "simpy"?', '; expected auto or simpy')
+    """
+    return did_you_mean(word, words) or f"; expected {one_of(words)}"
+
+
+def known(word: str, words: Collection[str], what: str) -> str:
+    """A word that must be one of some.
+
+    Raises
+    ------
+    CollsimError
+        If it is none of them; the nearest is named.
+
+    Examples
+    --------
+    >>> known("rign", ["ring"], "topology")
+    Traceback (most recent call last):
+    topologies.errors.CollsimError: there is no topology "rign"; did you mean "ring"?
+    """
+    if word not in words:
+        raise CollsimError(f'there is no {what} "{printable(word)}"{suggestion(word, words)}')
+    return word
 
 
 def printable(text: str, limit: int = 60) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from simulator.llm.errors import ModelError
 from simulator.llm.step.expert_sweep import ExpertLayer, expert_layer, with_experts
+from simulator.scenario.answer import Answer
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.step_run import pass_setting, simulating
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from simulator.llm.step.report_setting import Setting
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExpertsResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ExpertsResult(Answer):
     """What came of a sweep.
 
     Attributes
@@ -36,6 +37,11 @@ class ExpertsResult:
     levels: tuple[str, ...]
     layers: tuple[ExpertLayer, ...]
     refused: dict[str, str]
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return self.scenario.name
 
 
 def work_out_experts(

@@ -13,6 +13,7 @@ from algorithms.bounds import Bounds, TextbookBounds, textbook_bounds
 from simulator.engine.critical_path import PARTS, PartsByLevel, parts_by_level
 from simulator.engine.plan import LINK
 from simulator.engine.waiting import idle_times, link_waits
+from simulator.scenario.answer import Answer
 from simulator.scenario.gains import Gain, gains
 from simulator.scenario.judge import bounds_on
 from simulator.scenario.run import Result
@@ -33,8 +34,8 @@ WORTH_A_WORD: Final = 0.2
 """Share of the time from which on a part is."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Explanation:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Explanation(Answer):
     """What made the time of a result.
 
     Attributes
@@ -64,6 +65,11 @@ class Explanation:
     bounds: Bounds | None
     textbook: TextbookBounds | None
     gains: tuple[Gain, ...]
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return self.result.headline
 
     @property
     def hottest(self) -> NDArray[np.int64]:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 KEPT: Final = "scenario.yaml"
 """Name of the file in a folder of results."""
 
-_CODE: Final = ("algorithm", "file")
-
 
 class Named(Protocol):
     """A scenario of any kind, or a sweep of one."""
@@ -53,8 +51,7 @@ def keep(scenario: Named, draft: Path, folder: Path) -> None:
     if Path(scenario.source.file).resolve() == (folder / KEPT).resolve():
         return
     tree = _named(scenario.source.written, scenario.name)
-    for number, (at, written) in enumerate(_code(scenario.source)):
-        path = Path(scenario.source.file).parent / written
+    for number, (at, path) in enumerate(named_files(scenario.source)):
         name = path.name if not number else f"{number}-{path.name}"
         if path.is_file():
             shutil.copyfile(path, draft / name)
@@ -64,6 +61,22 @@ def keep(scenario: Named, draft: Path, folder: Path) -> None:
             shutil.copyfile(path, draft / path.name)
         tree = put(tree, at, _text(Path(scenario.source.word(at) or "").name))
     (draft / KEPT).write_text(to_yaml(tree), encoding="utf-8")
+
+
+def kept_file(folder: Path) -> Path:
+    """The file of the scenario that a folder of results keeps; of a file, the file itself.
+
+    Raises
+    ------
+    ScenarioErrors
+        If there is none.
+    """
+    if not folder.is_dir():
+        return folder
+    if not (folder / KEPT).is_file():
+        message = f'holds no "{KEPT}"; expected a folder that "--out" has written'
+        raise ScenarioErrors([ScenarioError(message, str(folder))])
+    return folder / KEPT
 
 
 def reopen(folder: Path) -> AnyScenario:
@@ -76,12 +89,7 @@ def reopen(folder: Path) -> AnyScenario:
     """
     from simulator.scenario.plan_load import load_any
 
-    if not folder.is_dir():
-        return load_any(folder)
-    if not (folder / KEPT).is_file():
-        message = f'holds no "{KEPT}"; expected a folder that "--out" has written'
-        raise ScenarioErrors([ScenarioError(message, str(folder))])
-    return load_any(folder / KEPT)
+    return load_any(kept_file(folder))
 
 
 def _named(tree: Node, name: str) -> Node:
@@ -91,15 +99,23 @@ def _named(tree: Node, name: str) -> Node:
     return replace(tree, entries={"name": (_text("name"), _text(name)), **tree.entries})
 
 
-def _code(source: Source) -> Iterator[tuple[At, str]]:
-    """Where a scenario names files of code, and their names."""
+def named_files(source: Source) -> Iterator[tuple[At, Path]]:
+    """Where a scenario names files, of its topology and of code, and which these are."""
     several = source.find(("collectives",))
     entries = several.items if isinstance(several, Items) else ()
-    for collective in (("collective",), *(("collectives", i) for i in range(len(entries)))):
-        at: At = (*collective, "algorithm", "file")
+    collectives: list[At] = [("collective",), *(("collectives", i) for i in range(len(entries)))]
+    places: list[At] = [("topology", "file"), *((*each, "algorithm", "file") for each in collectives)]
+    for at in places:
         name = source.word(at)
         if name is not None:
-            yield at, name
+            yield at, Path(source.file).parent / name
+
+
+def contents(source: Source) -> list[str]:
+    """The bytes of the files that a scenario names: what comes of it depends on them."""
+    paths = [path for _, path in named_files(source)]
+    paths += [path for _, some in workload_files(source) for path in some]
+    return [path.read_bytes().hex() if path.is_file() else "" for path in paths]
 
 
 def workload_files(source: Source) -> Iterator[tuple[At, list[Path]]]:

@@ -108,11 +108,12 @@ def cautions(scenario: Scenario | TogetherScenario, topology: Topology, timeline
     """What a person should know about a scenario that ran."""
     if timeline.engine == "simpy" and wants_compiled(timeline.plan, scenario.engine):
         yield "numba is not installed, so that the plan ran on SimPy: the same times, but slower"
-    yield from switch_cautions(scenario.network, topology)
+    yield from network_cautions(scenario.network, topology)
 
 
-def switch_cautions(network: Network, topology: Topology) -> Iterator[str]:
-    """What a person should know about switches under the model of the network."""
+def network_cautions(network: Network, topology: Topology) -> Iterator[str]:
+    """What a person should know about a topology's file, and about switches under the network's model."""
+    yield from topology.notes
     if network.model == "store_and_forward" and len(topology.nodes) > topology.ranks:
         yield (
             "under store_and_forward every switch on the way stores the whole message before it sends it on, "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from simulator.scenario.errors import printable
+from simulator.scenario.library import stem
 
 if TYPE_CHECKING:
     from simulator.scenario.check import Outcome
@@ -35,7 +36,7 @@ def junit_xml(outcomes: Sequence[Outcome]) -> bytes:
 def _add_case(suite: ET.Element, outcome: Outcome) -> None:
     file = _printable(outcome.file)
     path = PurePath(file)
-    about = {"classname": path.parent.as_posix(), "name": path.stem, "file": file}
+    about = {"classname": path.parent.as_posix(), "name": stem(path), "file": file}
     case = ET.SubElement(suite, "testcase", about)
     lines = [_printable(line) for line in outcome.lines]
     if outcome.wrong:

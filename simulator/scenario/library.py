@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePath
 
 PREFIX = "library:"
 PRESETS = "presets"
@@ -60,7 +60,7 @@ def expand(paths: Sequence[Path]) -> list[Path]:
     from simulator.scenario.errors import ScenarioError, ScenarioErrors
 
     files: list[Path] = []
-    for path in map(_resolve, paths):
+    for path in map(resolve, paths):
         if not path.is_dir():
             files.append(path)
             continue
@@ -73,7 +73,32 @@ def expand(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-def _resolve(path: Path) -> Path:
+def called(file: Path, path: Path) -> str:
+    """What a file goes by that a path stands for: `library:NAME` where the path is such a name.
+
+    Examples
+    --------
+    >>> file = library_folder() / "first-walk" / "ring-allreduce-8.yaml"
+    >>> called(file, Path("library:first-walk")), called(Path("a/b.yaml"), Path("a"))
+    ('library:first-walk/ring-allreduce-8', 'a/b.yaml')
+    """
+    if not path.as_posix().startswith(PREFIX):
+        return str(file)
+    return f"{PREFIX}{file.relative_to(library_folder()).with_suffix('').as_posix()}"
+
+
+def stem(path: PurePath) -> str:
+    """Name of a scenario's file without its suffix; names of the library have none, but may have points.
+
+    Examples
+    --------
+    >>> stem(Path("library:llm/zero-2-7.5b")), stem(Path("llm/zero-2-7.5b.yaml"))
+    ('zero-2-7.5b', 'zero-2-7.5b')
+    """
+    return path.name.removesuffix(".yaml").removesuffix(".yml")
+
+
+def resolve(path: Path) -> Path:
     """The path itself, or where the library keeps what it names."""
     text = path.as_posix()
     if not text.startswith(PREFIX):

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 from simulator.scenario.choice import Asked, asked_of, collective_keys
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable, suggestion
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
+from simulator.scenario.library import PREFIX, resolve
 from simulator.scenario.misfits import misfits
-from simulator.scenario.models import Scenario, TopologyChoice
+from simulator.scenario.models import FROM_FILE, Scenario, TopologyChoice
 from simulator.scenario.parse import MAX_BYTES, decode, parse
 from simulator.scenario.presets import with_preset
-from simulator.scenario.source import At, Source, describe, dotted, plain, written
+from simulator.scenario.source import At, Block, Source, describe, dotted, plain, written
 from simulator.scenario.units import MAX_LENGTH, needs_unit
 from topologies.overrides import Override
 
@@ -46,7 +47,21 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    return loads(read_text(path), os.fspath(path))
+    return loads(*opened(path))
+
+
+def opened(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Text and name of a scenario's file, or of what the library keeps as `library:NAME`.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read, or is not UTF-8, or the library has no such scenario.
+    """
+    file = os.fspath(path)
+    if file.startswith(PREFIX):
+        file = os.fspath(resolve(Path(file)))
+    return read_text(file), file
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -151,9 +166,12 @@ def read_scenario(source: Source, refused: tuple[ScenarioError, ...]) -> Scenari
 
 
 def known_topology(source: Source) -> str | None:
-    """The kind of topology, where it is a known word."""
+    """The kind of topology, where it is a known word, or that it is from a file."""
     from topologies.registry import TOPOLOGIES
 
+    block = source.find(("topology",))
+    if isinstance(block, Block) and FROM_FILE in block.entries and "kind" not in block.entries:
+        return FROM_FILE
     kind = source.word(("topology", "kind"))
     return kind if kind in TOPOLOGIES else None
 
@@ -177,8 +195,13 @@ def scenario_keys(topology: str | None, asked: Asked) -> dict[str, Parameter | C
 
 
 def topology_schema(kind: str | None) -> CoreSchema:
-    """Schema of the block `topology`, of a kind of the registry or, None, of an unknown one."""
+    """Schema of the block `topology`, of a kind of the registry, from a file or, None, of an unknown one."""
     from topologies.registry import TOPOLOGIES
+
+    if kind == FROM_FILE:
+        from simulator.scenario.topology_file import topology_from
+
+        return block_schema(parameters_of(topology_from), topology_from)
 
     def choose(
         kind: str, preset: str | None = None, overrides: Sequence[Override] = (), **parameters: Any
@@ -215,7 +238,7 @@ def translate(detail: ErrorDetails, source: Source) -> ScenarioError:
     block = dotted(loc[:-1]) or "the scenario"
     match detail["type"]:
         case "missing" if loc == ("topology", "kind"):
-            return source.error('missing key "kind", or "preset", in topology', loc[:-1], key=True)
+            return source.error('missing key "kind", "preset" or "file" in topology', loc[:-1], key=True)
         case "missing" if loc == ("collective",):
             return source.error('missing key "collective", or "collectives", in the scenario', key=True)
         case "missing" if loc == ("collective", "algorithm"):
@@ -224,7 +247,7 @@ def translate(detail: ErrorDetails, source: Source) -> ScenarioError:
             return source.error(f'missing key "{loc[-1]}" in {block}', loc[:-1], key=True)
         case "unknown_key":
             key = str(loc[-1])
-            hint = did_you_mean(key, context["keys"]) or f"; expected {one_of(context['keys'])}"
+            hint = suggestion(key, context["keys"])
             return source.error(f'unknown key "{printable(key)}" in {block}{hint}', loc, key=True)
         case "invalid_key":
             message = f"found {describe(source.key(loc))} as a key in {block}, expected a word"

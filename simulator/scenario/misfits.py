@@ -24,7 +24,7 @@ def way_of(source: Source) -> Way:
 def misfits(source: Source) -> Iterator[ScenarioError]:
     """Find what is right by itself but not for the algorithm."""
     from algorithms.collective import COLLECTIVES
-    from algorithms.registry import ALGORITHMS
+    from algorithms.registry import ALGORITHMS, able
 
     block = source.find(("collective",))
     kind, name = source.word(("collective", "kind")), source.word(("collective", "algorithm"))
@@ -35,8 +35,7 @@ def misfits(source: Source) -> Iterator[ScenarioError]:
     if name is None or name not in ALGORITHMS or not isinstance(block, Block):
         return
     if kind in COLLECTIVES and kind not in ALGORITHMS[name].collectives:
-        able = [other for other, algorithm in ALGORITHMS.items() if kind in algorithm.collectives]
-        message = f'the algorithm "{name}" does not do {kind}; expected {one_of(able)}'
+        message = f'the algorithm "{name}" does not do {kind}; expected {one_of(able(kind))}'
         yield source.error(f"collective.algorithm: {message}", ("collective", "algorithm"))
     taken = ALGORITHMS[name].options
     for option in all_options():

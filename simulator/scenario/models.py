@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from algorithms.proof import Verify
 from simulator.engine.network import Network, Reduction
@@ -15,6 +15,9 @@ from simulator.scenario.source import Source
 from topologies.errors import CollsimError
 from topologies.overrides import Override
 from topologies.quantities import Bytes, Ratio, Time, Whole
+
+FROM_FILE: Final = "file"
+"""In the place of a kind: the topology is in a file of another program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class TopologyChoice:
     kind : str
         Its shape, by the name of the builder.
     parameters : mapping
-        The arguments of the builder, a preset's among them.
+        The arguments of the builder, a preset's among them; of `read_topology` where it is from a file.
     overrides : sequence of Override
         Links that differ from what the builder makes of them, the later ones winning.
     preset : str, optional

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from simulator.scenario.errors import ScenarioError, did_you_mean, one_of, printable
+from simulator.scenario.errors import ScenarioError, printable, suggestion
 from simulator.scenario.source import Source
 from simulator.scenario.together_models import Member
 
@@ -41,7 +41,7 @@ def misplaced(source: Source, members: Sequence[Member]) -> Iterator[ScenarioErr
         for k, name in enumerate(member.after):
             if name not in first:
                 known = False
-                hint = did_you_mean(name, first) or f"; expected {one_of(first)}"
+                hint = suggestion(name, first)
                 message = f'collectives[{i}].after: there is no collective "{printable(name)}"{hint}'
                 yield source.error(message, source.existing(("collectives", i, "after", k)))
     if not known or len(first) < len(members):

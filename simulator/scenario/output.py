@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from simulator.scenario.errors import one_of
 from simulator.scenario.folder import keep
-from simulator.scenario.result import HEADER, as_json, timeline_rows
+from simulator.scenario.result import as_json, timeline_rows
 from simulator.scenario.run import Result
 from simulator.scenario.run_pictures import timeline_picture
 from topologies.errors import CollsimError
@@ -21,7 +20,9 @@ from topologies.errors import CollsimError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from simulator.scenario.report import Reported
     from simulator.scenario.result import AnyResult
+    from simulator.scenario.rows import Rows
     from simulator.scenario.together_result import TogetherResult
     from simulator.scenario.workload_run import WorkloadResult
     from topologies.topology import Topology
@@ -30,8 +31,13 @@ if TYPE_CHECKING:
 FORMS: Final = ("png", "svg", "pdf")
 """Forms of a picture's file."""
 
+_PICTURES: Final = tuple(f".{form}" for form in FORMS)
+
 TRACE: Final = "trace.json.gz"
 """Name of the file for Perfetto."""
+
+REPORT: Final = "report.html"
+"""Name of the page of a report."""
 
 
 class OutputError(CollsimError):
@@ -72,10 +78,7 @@ def write_results(
             _fill_folder(result, home)
             keep(result.scenario, home, folder / home.relative_to(target))
         if report:
-            from simulator.scenario.report import report_page
-
-            page = report_page([(result, ()) for result in results])
-            (target / "report.html").write_text(page, encoding="utf-8")
+            save_reports(results, target)
 
     return write_folder(folder, fill, force=force)
 
@@ -160,28 +163,30 @@ def _fill_folder(result: AnyResult, folder: Path) -> None:
     if isinstance(result, WorkloadResult):
         _fill_workload(result, folder)
         return
-    if isinstance(result, Result):
-        header, rows = HEADER, timeline_rows(result)
-    else:
-        from simulator.scenario.together_rows import TOGETHER_HEADER, together_rows
-
-        header, rows = TOGETHER_HEADER, together_rows(result)
-    save_rows(header, rows, folder / "timeline.csv")
+    hop_table(result).save(folder / "timeline.csv")
     save_figures({"timeline": timeline_picture(result)}, folder)
     if not list(left_out(result)):
         _save_trace(result, folder / TRACE)
 
 
 def _fill_workload(result: WorkloadResult, folder: Path) -> None:
-    from plots.steps import step_figure
     from simulator.engine.formats.trace_events import write_trace
+    from simulator.scenario.plan_pictures import step_picture
     from simulator.scenario.step_trace import step_trace
-    from simulator.scenario.workload_output import WORKLOAD_HEADER, workload_bars, workload_rows
+    from simulator.scenario.workload_output import workload_rows
 
-    save_rows(WORKLOAD_HEADER, workload_rows(result), folder / "timeline.csv")
-    bars, _ = workload_bars(result)
-    save_figures({"timeline": step_figure(bars, title=result.scenario.name)}, folder)
+    workload_rows(result).save(folder / "timeline.csv")
+    save_figures({"timeline": step_picture(result)}, folder)
     write_trace(step_trace(result.report.step, "rank"), folder / TRACE)
+
+
+def hop_table(result: Result | TogetherResult) -> Rows:
+    """A row a hop."""
+    if isinstance(result, Result):
+        return timeline_rows(result)
+    from simulator.scenario.together_rows import together_rows
+
+    return together_rows(result)
 
 
 def left_out(result: AnyResult) -> Iterator[str]:
@@ -208,12 +213,11 @@ def _save_trace(result: Result | TogetherResult, path: Path) -> None:
     write_trace(trace, path)
 
 
-def save_rows(header: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
-    """Write rows under a header, as CSV."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+def save_reports(results: Sequence[Reported], folder: Path) -> None:
+    """Write the page of all of them."""
+    from simulator.scenario.report import save_report
+
+    save_report([(result, ()) for result in results], folder / REPORT)
 
 
 def save_figures(figures: Mapping[str, Figure], folder: Path) -> None:
@@ -278,18 +282,48 @@ def _remove_empty(made: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def write_topology_picture(topology: Topology, path: Path, *, force: bool = False) -> None:
-    """Draw a topology into a PNG, SVG or PDF file.
+def write_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
+    """Draw a topology as PNG, SVG or PDF, or write it in another program's format, by the name's ending.
 
     Raises
     ------
     OutputError
         If the file exists and `force` is not given, or it cannot be written.
+    TopologyError
+        If the format cannot hold it.
     """
+    check_topology_out(path, force=force)
+    writers = _writers()
+    if path.suffix in writers:
+        text = writers[path.suffix](topology)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}") from None
+        write_file(path, text.encode())
+        return
     from plots.topology import topology_figure
 
-    check_picture(path, force=force)
     write_picture(topology_figure(topology), path, force=force)
+
+
+def _writers() -> Mapping[str, Callable[[Topology], str]]:
+    """Writers of topologies by the ending of a file's name; XML may be of several."""
+    from topologies.formats.registry import FORMATS
+
+    ends = {end: one.write for one in FORMATS.values() if one.write for end in one.endings}
+    return {end: write for end, write in ends.items() if end != ".xml"}
+
+
+def check_topology_out(path: Path, *, force: bool) -> None:
+    """Refuse a path that is neither a picture's nor a topology's, or in use.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
+    check_out(path, (*_PICTURES, *_writers()), force=force)
 
 
 def write_picture(drawn: Figure | Sequence[Figure], path: Path, *, force: bool = False) -> None:
@@ -324,7 +358,17 @@ def check_picture(path: Path, *, force: bool, animated: bool = False) -> None:
     OutputError
         With what is in the way.
     """
-    suffixes = (".gif",) if animated else tuple(f".{form}" for form in FORMS)
+    check_out(path, (".gif",) if animated else _PICTURES, force=force)
+
+
+def check_out(path: Path, suffixes: Sequence[str], *, force: bool) -> None:
+    """Refuse a file's path that ends otherwise, or is in use.
+
+    Raises
+    ------
+    OutputError
+        With what is in the way.
+    """
     if path.suffix not in suffixes:
         raise OutputError(f"{path} must end in {one_of(suffixes)}")
     check_new(path, force=force)

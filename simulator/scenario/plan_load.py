@@ -17,7 +17,7 @@ from simulator.llm.plan import Batch
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import WORKLOAD, kind_of, refuse_other
-from simulator.scenario.load import known_topology, read_scenario, read_text, topology_schema, translated
+from simulator.scenario.load import known_topology, opened, read_scenario, topology_schema, translated
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.parts import with_parts
@@ -41,7 +41,7 @@ def load_any(path: str | os.PathLike[str]) -> AnyScenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    return loads_any(read_text(path), os.fspath(path))
+    return loads_any(*opened(path))
 
 
 def loads_any(text: str, name: str = "scenario") -> AnyScenario:
@@ -67,7 +67,7 @@ def load_plan(path: str | os.PathLike[str]) -> PlanScenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    return loads_plan(read_text(path), os.fspath(path))
+    return loads_plan(*opened(path))
 
 
 def loads_plan(text: str, name: str = "scenario") -> PlanScenario:

@@ -8,12 +8,13 @@ import numpy as np
 
 from simulator.llm.memory import PARTS
 from simulator.scenario.memory_tables import degrees
-from simulator.scenario.step_output import step_bars
+from simulator.scenario.step_trace import streams_in_order
 from simulator.scenario.workload_output import workload_bars
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from plots.steps import Bars
     from simulator.scenario.plan_run import PlanResult
     from simulator.scenario.step_run import StepResult
     from simulator.scenario.workload_run import WorkloadResult
@@ -43,3 +44,23 @@ def step_picture(result: StepResult | WorkloadResult) -> Figure:
 
     bars = workload_bars(result)[0] if isinstance(result, WorkloadResult) else step_bars(result)
     return step_figure(bars, title=result.scenario.name)
+
+
+def step_bars(result: StepResult) -> Bars:
+    """What the picture of a step draws: a lane for each stream of each stage."""
+    from plots.steps import Bars
+
+    step = result.report.step
+    streams = streams_in_order(step)
+    lane = {stream: number for number, stream in enumerate(streams)}
+    tasks = step.graph.tasks
+    return Bars(
+        lane=[lane[task.stream] for task in tasks],
+        begin=step.begin,
+        end=step.end,
+        what=[task.phase if task.way is None else task.stream.name for task in tasks],
+        calls=[task.way is not None for task in tasks],
+        number=[task.microbatch for task in tasks],
+        names=[stream.name for stream in streams],
+        group=[stream.stage for stream in streams],
+    )

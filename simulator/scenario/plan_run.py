@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simulator.llm.memory import Memory, memory
+from simulator.scenario.answer import Answer
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
 from topologies.topology import Topology
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlanResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PlanResult(Answer):
     """What came of a plan.
 
     Attributes
@@ -24,6 +25,11 @@ class PlanResult:
 
     scenario: PlanScenario
     memory: Memory
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return self.scenario.name
 
 
 def work_out(plan: PlanScenario | str | Path) -> PlanResult:

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, printable
+from simulator.scenario.errors import (
+    ScenarioError,
+    ScenarioErrors,
+    did_you_mean,
+    one_of,
+    printable,
+    suggestion,
+)
 from simulator.scenario.library import PRESETS, library_folder
 from simulator.scenario.parse import decode, parse
 from simulator.scenario.source import At, Block, Items, Node, Scalar, Source, describe, dotted
@@ -112,7 +119,7 @@ class _Levels:
         at, known = (*TOPOLOGY, "levels"), [str(name) for name in self._cluster()]
         for step, (key, change) in self.changes.entries.items():
             if known and step not in known:
-                hint = did_you_mean(str(step), known) or f"; expected {one_of(known)}"
+                hint = suggestion(str(step), known)
                 message = f'the preset has no level "{printable(str(step))}"{hint}'
                 yield source.error(f"topology.levels: {message}", (*at, step), key=True)
             elif not isinstance(change, Block):
@@ -128,7 +135,7 @@ class _Levels:
         """What a level that is only links does not have."""
         for key in change.entries:
             if key not in LINK_KEYS:
-                hint = did_you_mean(str(key), LINK_KEYS) or f"; expected {one_of(LINK_KEYS)}"
+                hint = suggestion(str(key), LINK_KEYS)
                 message = f'unknown key "{printable(str(key))}" in topology.levels.{at[-1]}{hint}'
                 yield source.error(message, (*at, key), key=True)
 

@@ -144,8 +144,8 @@ def _rising(low: Fraction, high: Fraction, points: int | None) -> Iterator[Fract
             reached *= 2
         yield high
         return
-    if not 2 <= points <= MOST_SIZES:
-        raise UnitError(f"a range holds 2 to {MOST_SIZES} values, found {points}")
+    if not isinstance(points, int) or not 2 <= points <= MOST_SIZES:
+        raise UnitError(f"a range holds 2 to {MOST_SIZES} values, found {points!r}")
     yield low
     yield from (Fraction(low * (high / low) ** (i / (points - 1))) for i in range(1, points - 1))
     yield high

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simulator.scenario.explain import explain
 from simulator.scenario.folder import reopen
-from simulator.scenario.output import OutputError, check_new, write_file
+from simulator.scenario.output import OutputError, check_file, check_new, write_file
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.run import Report, Result
 from simulator.scenario.run_any import run_any
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Reported: TypeAlias = "Result | TogetherResult | WorkloadResult | StepResult"
 """What a report can show."""
 
-RESULTS = ("result.json", "step.json")
+RESULTS: Final = ("result.json", "step.json")
 """Files of a folder that tell the time that was simulated."""
 
 
@@ -58,12 +58,8 @@ def report(
         If the file exists and `force` is not given, or it cannot be written.
     """
     target = Path(path)
-    check_new(target, force=force)
-    some = (
-        [what]
-        if isinstance(what, Result | TogetherResult | WorkloadResult | StepResult | str | Path)
-        else list(what)
-    )
+    check_page(target, force=force)
+    some = list(what) if isinstance(what, Sequence) and not isinstance(what, str) else [what]
     if not some:
         raise OutputError("there is nothing to report")
     shown: list[tuple[Reported, tuple[str, ...]]] = []
@@ -71,10 +67,25 @@ def report(
         if isinstance(one, str | Path):
             result = run_again(reopen(Path(one)), allow_code=allow_code)
             shown.append((result, tuple(doubts(Path(one), result))))
-        else:
+        elif isinstance(one, Result | TogetherResult | StepResult):
             shown.append((one, ()))
+        else:
+            raise OutputError(f"found {type(one).__name__}; expected what a run or a step gave, or a path")
     save_report(shown, target)
     return target
+
+
+def check_page(path: Path, *, force: bool) -> None:
+    """Refuse a page's path that is no page's, or in use.
+
+    Raises
+    ------
+    OutputError
+    """
+    check_file(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise OutputError(f"{path} must end in .html")
+    check_new(path, force=force)
 
 
 def save_report(shown: Sequence[tuple[Reported, Sequence[str]]], path: Path) -> None:
@@ -108,7 +119,7 @@ def run_again(
 
 def doubts(folder: Path, result: Reported) -> Iterable[str]:
     """Say where a folder's own files tell another time than the run of its scenario now."""
-    time = result_time(result)
+    time = _time_of(result)
     for name in RESULTS:
         file = folder / name
         told = _told_time(file) if file.is_file() else time
@@ -127,7 +138,7 @@ def _told_time(file: Path) -> float | None:
     return float(time) if isinstance(time, int | float) else None
 
 
-def result_time(result: Reported) -> float:
+def _time_of(result: Reported) -> float:
     """Seconds that were simulated."""
     return to_seconds(result.report.time) if isinstance(result, StepResult) else result.time
 

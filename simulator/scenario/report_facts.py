@@ -17,7 +17,6 @@ from topologies.text import format_bytes, format_time
 
 if TYPE_CHECKING:
     from simulator.engine.network import Network
-    from simulator.scenario.explain import Explanation
     from simulator.scenario.report import Reported
     from simulator.scenario.step_run import StepResult
     from topologies.topology import Topology
@@ -152,21 +151,3 @@ def _words(kind: str, ranks: int, dims: tuple[int, ...]) -> str:
 
 def _seconds(value: float | None) -> str:
     return NOTHING if value is None or not isfinite(value) else format_time(value)
-
-
-def sentence_of(result: Reported, explanation: Explanation | None) -> str:
-    """What holds a result back."""
-    from simulator.llm.step.report import bottleneck
-    from simulator.scenario.step_run import StepResult
-
-    if isinstance(result, WorkloadResult):
-        parts = {
-            "compute": sum(rank.compute for rank in result.report.ranks),
-            "communication that no compute hides": sum(rank.exposed for rank in result.report.ranks),
-            "neither compute nor communication": sum(rank.other for rank in result.report.ranks),
-        }
-        return f"Most of the ranks' time goes into {max(parts, key=parts.__getitem__)}."
-    if isinstance(result, StepResult):
-        return f"Most of the step goes into {bottleneck(result.report.stages)}."
-    assert explanation is not None
-    return explanation.sentence

@@ -10,19 +10,19 @@ from plots.report.moves import Part
 from plots.report.place import place_chart
 from plots.report.spans import timeline_chart
 from plots.report.values import Run
-from simulator.scenario.report_facts import facts_of, sentence_of
+from simulator.scenario.report_facts import facts_of
 from simulator.scenario.report_tables import (
-    links_rows,
+    busiest_table,
     path_stacks,
+    plain_table,
     rank_stacks,
-    sheet_rows,
+    several_tables,
     stage_stacks,
-    together_rows,
 )
 from simulator.scenario.run import Result
 
 if TYPE_CHECKING:
-    from plots.report.values import Rows
+    from plots.report.values import Table
     from simulator.scenario.explain import Explanation
     from simulator.scenario.step_run import StepResult
     from simulator.scenario.together_result import TogetherResult
@@ -46,12 +46,12 @@ def run_of_result(
     one, timeline = isinstance(result, Result), result.timeline
     parts = [_part(result)] if isinstance(result, Result) else _parts(result)
     cut = None if explanation.bounds is None else explanation.bounds.cut
-    tables: list[Rows] = [] if isinstance(result, Result) else list(together_rows(result))
+    tables: list[Table] = [] if isinstance(result, Result) else list(several_tables(result))
     if len(explanation.hottest):
-        tables.append(links_rows(explanation))
+        tables.append(busiest_table(explanation))
     return Run(
         name=result.scenario.name,
-        sentence=sentence_of(result, explanation),
+        sentence=explanation.sentence,
         time=result.duration,
         facts=facts_of(result),
         warnings=(*notes, *result.warnings),
@@ -91,20 +91,21 @@ def run_of_step(result: StepResult, notes: Sequence[str] = ()) -> Run:
         To say beside its warnings.
     """
     from plots.report.tasks import tasks_chart
+    from simulator.llm.step.report import bottleneck
     from simulator.llm.step.report_links import step_link_use
-    from simulator.scenario.step_output import step_bars
+    from simulator.scenario.plan_pictures import step_bars
     from simulator.scenario.step_tables import step_sheets
 
     report = result.report
     tasks, fabric = report.step.graph.tasks, report.setting.fabric
     return Run(
         name=result.scenario.name,
-        sentence=sentence_of(result, None),
+        sentence=f"Most of the step goes into {bottleneck(report.stages)}.",
         time=report.time,
         facts=facts_of(result),
         warnings=(*notes, *result.warnings),
         stacks=(stage_stacks(report),),
-        tables=[sheet_rows(sheet) for sheet in step_sheets(report)],
+        tables=[plain_table(sheet) for sheet in step_sheets(report)],
         timeline=tasks_chart(step_bars(result), [task.name for task in tasks], [task.size for task in tasks]),
         place=place_chart(fabric.topology, step_link_use(report.step, fabric), None, None, report.time),
     )
@@ -121,18 +122,18 @@ def run_of_workload(result: WorkloadResult, notes: Sequence[str] = ()) -> Run:
     """
     from plots.report.tasks import tasks_chart
     from simulator.scenario.workload_output import workload_bars
-    from simulator.scenario.workload_tables import workload_sheets
+    from simulator.scenario.workload_tables import mostly, workload_sheets
 
     report = result.report
     bars, tasks = workload_bars(result)
     return Run(
         name=result.scenario.name,
-        sentence=sentence_of(result, None),
+        sentence=f"Most of the ranks' time goes into {mostly(report)}.",
         time=report.time,
         facts=facts_of(result),
         warnings=(*notes, *result.warnings),
         stacks=(rank_stacks(report),),
-        tables=[sheet_rows(sheet) for sheet in workload_sheets(report)],
+        tables=[plain_table(sheet) for sheet in workload_sheets(report)],
         timeline=tasks_chart(bars, [task.name for task in tasks], [task.size for task in tasks]),
         place=place_chart(report.fabric.topology, report.use, None, None, report.time),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plots.report.values import Rows, Stacks
+from plots.report.values import Stacks, Table
 from simulator.engine.critical_path import PARTS
 from simulator.engine.waiting import waits_behind
 from simulator.scenario.explain_tables import busiest_links
@@ -64,31 +64,31 @@ def rank_stacks(report: WorkloadReport) -> Stacks:
     return Stacks("where the time of each rank goes", parts, ranks)
 
 
-def links_rows(explanation: Explanation) -> Rows:
+def busiest_table(explanation: Explanation) -> Table:
     """The busiest links."""
     title, headers, rows = busiest_links(explanation)
-    return Rows(title, headers, list(rows))
+    return Table(title, headers, list(rows))
 
 
-def sheet_rows(sheet: Sheet) -> Rows:
+def plain_table(sheet: Sheet) -> Table:
     """A sheet as people are shown it."""
     columns = sheet.visible
     texts = (column.texts for column in columns)
-    return Rows(sheet.title, [column.header for column in columns], list(zip(*texts, strict=True)))
+    return Table(sheet.title, [column.header for column in columns], list(zip(*texts, strict=True)))
 
 
-def together_rows(result: TogetherResult) -> Iterator[Rows]:
+def several_tables(result: TogetherResult) -> Iterator[Table]:
     """The collectives, the background, and who keeps whom waiting."""
     for title, rows in (
         ("the collectives", [member_row(member) for member in result.members]),
         ("background", [background_row(stream) for stream in result.background]),
     ):
         if rows:
-            yield Rows(title, list(rows[0]), [list(row.values()) for row in rows])
+            yield Table(title, list(rows[0]), [list(row.values()) for row in rows])
     yield from _waits(result)
 
 
-def _waits(result: TogetherResult) -> Iterator[Rows]:
+def _waits(result: TogetherResult) -> Iterator[Table]:
     """Who waits behind whom, where one at a time holds a link and there are not too many to tell."""
     jobs, plan, names = len(result.together.jobs), result.timeline.plan, result.names
     if plan.flows is not None or jobs > MOST_OF_WAITS or plan.hops > _MOST_HOPS:
@@ -101,4 +101,4 @@ def _waits(result: TogetherResult) -> Iterator[Rows]:
             for name, row in zip(names, behind.tolist(), strict=True)
         ]
         title = "who slows whom: what messages of the row stood in queues behind those of the column, summed"
-        yield Rows(title, ["waits", *(f"behind {name}" for name in names)], rows)
+        yield Table(title, ["waits", *(f"behind {name}" for name in names)], rows)

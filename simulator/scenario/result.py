@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from algorithms.trace import ranges_text
@@ -18,6 +20,7 @@ from simulator.scenario.result_parts import (
     number,
     parts_object,
 )
+from simulator.scenario.rows import Kind, Rows
 from simulator.scenario.run import Result
 from topologies.clock import exact_seconds
 
@@ -86,22 +89,29 @@ def as_object(result: AnyResult) -> dict[str, Any]:
     }
 
 
-HEADER: Final[tuple[str, ...]] = (
-    "operation",
-    "step",
-    "channel",
-    "src",
-    "dst",
-    "chunks",
-    "resource",
-    "arrival",
-    "grant",
-    "release",
+HOP: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "operation": int,
+        "step": int,
+        "channel": int,
+        "src": int,
+        "dst": int,
+        "chunks": str,
+        "resource": str,
+        "arrival": float,
+        "grant": float,
+        "release": float,
+    }
 )
+"""What is said of a hop."""
 
 
-def timeline_rows(result: Result) -> Iterator[tuple[Any, ...]]:
-    """A row a hop, under `HEADER`; times in s, exact to the femtosecond."""
+def timeline_rows(result: Result) -> Rows:
+    """A row a hop; times in s, exact to the femtosecond."""
+    return Rows(HOP, partial(_hops, result))
+
+
+def _hops(result: Result) -> Iterator[tuple[Any, ...]]:
     plan, schedule = result.timeline.plan, result.schedule
 
     def about(operation: int) -> tuple[Any, ...]:
@@ -117,7 +127,7 @@ def hop_rows(
     about: Callable[[int], tuple[Any, ...]],
     names: Iterable[str] | None = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """A row a hop: what is said about its operation, its resource, and when it came, got it and let it go.
+    """Of every hop what is said about its operation, its resource, and when it came, got it and let it go.
 
     Resources go by their own names where no others are given, one a hop.
     """

@@ -22,17 +22,20 @@ from simulator.engine.engines import run_plan
 from simulator.engine.lower import lower, placement
 from simulator.engine.memory import Memory
 from simulator.engine.one_rank import lower_one
+from simulator.scenario.answer import Answer
 from simulator.scenario.blame import placed, proving
 from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import analytic, bounds_on, cautions
-from simulator.scenario.kept import Kept
 from simulator.scenario.load import load
+from simulator.scenario.models import FROM_FILE
 from simulator.scenario.own import own_schedule
 from simulator.scenario.rated import Rated
+from simulator.scenario.reused import Reused
 from simulator.scenario.symmetric import Symmetry, find_symmetry
 from topologies.overrides import override
 from topologies.registry import TOPOLOGIES
+from topologies.text import format_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,8 +55,8 @@ Report = Callable[[str, int, int], None]
 """Told (stage, done, of how many) while a scenario runs."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Result(Rated):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result(Rated, Answer):
     """What came of a scenario.
 
     Attributes
@@ -93,6 +96,11 @@ class Result(Rated):
     verified: str
     warnings: tuple[str, ...]
     symmetry: Symmetry | None = None
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.scenario.name}: {format_time(self.time)}"
 
     @property
     def duration(self) -> int:
@@ -135,7 +143,7 @@ def run(
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
-    kept: Kept | None = None,
+    reused: Reused | None = None,
 ) -> Result:
     """Build, prove, simulate and judge a scenario.
 
@@ -151,7 +159,7 @@ def run(
         Whether the code of a Python file that the scenario names may be run.
     memory_limit : int, optional
         Bytes that the run may take; default 80 % of what is free.
-    kept : Kept, optional
+    reused : Reused, optional
         What runs before were made of: what is alike is used again, with the same result.
 
     Raises
@@ -163,21 +171,21 @@ def run(
     """
     if isinstance(scenario, str | Path):
         scenario = load(Path(scenario))
-    tell, memory, kept = report or silent, Memory(memory_limit), kept or Kept()
+    tell, memory, reused = report or silent, Memory(memory_limit), reused or Reused()
     tell("build", 0, 1)
     how = how_to_verify(scenario, verify)
     with placed(scenario.source, "collective"):
         symmetry = find_symmetry(scenario)
     if symmetry is not None:
         return _run_one_rank(scenario, symmetry, how, tell, memory)
-    topology = kept.topology(scenario.topology, partial(build_topology, scenario))
+    topology = reused.topology(scenario.topology, partial(build_topology, scenario))
     make = partial(schedule_of, scenario, topology, topology.ranks, memory, allow_code=allow_code)
-    schedule = kept.schedule(scenario.collective, make)
+    schedule = reused.schedule(scenario.collective, make)
     if scenario.reduction is not None:
         with placed(scenario.source):
             scenario.reduction.rates(topology.ranks)
     tell("prove", 0, 1)
-    verified = kept.proof(how, partial(prove_of, scenario, schedule, how))
+    verified = reused.proof(how, partial(prove_of, scenario, schedule, how))
     tell("plan", 0, 1)
     with placed(scenario.source):
         place, plan = placed_plan(scenario, schedule, topology, memory)
@@ -228,7 +236,13 @@ def build_topology(scenario: AnyScenario) -> Topology:
     if choice is None:
         raise ScenarioErrors([scenario.source.error('missing key "topology"')])
     with placed(scenario.source, "topology"):
-        return override(TOPOLOGIES[choice.kind](**choice.parameters), choice.overrides)
+        if choice.kind == FROM_FILE:
+            from simulator.scenario.topology_file import topology_beside
+
+            built = topology_beside(scenario.source.file, **choice.parameters)
+        else:
+            built = TOPOLOGIES[choice.kind](**choice.parameters)
+        return override(built, choice.overrides)
 
 
 def schedule_of(

@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from simulator.scenario.kinds import WORKLOAD, kind_of
-from simulator.scenario.load import read_scenario, read_text
+from simulator.scenario.load import opened, read_scenario
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.run import Report, Result, run
+from topologies.errors import CollsimError
 
 # what only several collectives need is loaded where there are several
 if TYPE_CHECKING:
     from simulator.scenario.errors import ScenarioError
-    from simulator.scenario.kept import Kept
+    from simulator.scenario.reused import Reused
     from simulator.scenario.source import Source
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
@@ -31,7 +32,7 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario | TogetherScenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    return _of_collectives(*parse(read_text(path), os.fspath(path)))
+    return _of_collectives(*parse(*opened(path)))
 
 
 def _of_collectives(source: Source, refused: tuple[ScenarioError, ...]) -> Scenario | TogetherScenario:
@@ -50,7 +51,7 @@ def load_runnable(path: str | os.PathLike[str]) -> Scenario | TogetherScenario |
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    source, refused = parse(read_text(path), os.fspath(path))
+    source, refused = parse(*opened(path))
     if kind_of(source) == WORKLOAD:
         from simulator.scenario.workload_load import read_workload
 
@@ -66,7 +67,7 @@ def run_any(
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
-    kept: Kept | None = None,
+    reused: Reused | None = None,
 ) -> Result | TogetherResult: ...
 
 
@@ -78,7 +79,7 @@ def run_any(
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
-    kept: Kept | None = None,
+    reused: Reused | None = None,
 ) -> Result | TogetherResult | WorkloadResult: ...
 
 
@@ -89,7 +90,7 @@ def run_any(
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
-    kept: Kept | None = None,
+    reused: Reused | None = None,
 ) -> Result | TogetherResult | WorkloadResult:
     """Run a scenario of any of these; as `run`, `run_together` and `run_workload`."""
     if isinstance(scenario, str | Path):
@@ -101,8 +102,9 @@ def run_any(
             report=report,
             allow_code=allow_code,
             memory_limit=memory_limit,
-            kept=kept,
+            reused=reused,
         )
+    from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.workload_models import WorkloadScenario
 
     if isinstance(scenario, WorkloadScenario):
@@ -111,6 +113,10 @@ def run_any(
         return run_workload(scenario, report)
     from simulator.scenario.together_run import run_together
 
+    if not isinstance(scenario, TogetherScenario):
+        raise CollsimError(
+            f"found {type(scenario).__name__}; expected a scenario of collectives, or its file"
+        )
     return run_together(
         scenario, verify=verify, report=report, allow_code=allow_code, memory_limit=memory_limit
     )

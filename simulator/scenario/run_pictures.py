@@ -77,14 +77,14 @@ def topology_picture(result: Result | TogetherResult, colour: Colour = "bytes") 
     cut = _cut(result)
     if cut is None and isinstance(result, Result) and result.bounds.bandwidth and not notes:
         notes = (f"no cut: the bound on bandwidth is {result.bounds.moved}",)
-    return topology_figure(topology, cut, _heat(result, use, colour), notes=notes)
+    return topology_figure(topology, cut, _heat(result, use, colour), title=_title(result), notes=notes)
 
 
 def cut_picture(result: Result | TogetherResult, cut: Cut | None) -> Figure:
     """The topology with a cut through it."""
     from plots.topology import topology_figure
 
-    return topology_figure(result.topology, cut, notes=_stands(result))
+    return topology_figure(result.topology, cut, title=_title(result), notes=_stands(result))
 
 
 def _story(result: Result, steps: Sequence[int] | None) -> Story:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.llm.search.search import Found, Report, search
+from simulator.scenario.answer import Answer
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from simulator.scenario.source import At
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SearchResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SearchResult(Answer):
     """What came of a search.
 
     Attributes
@@ -35,6 +36,11 @@ class SearchResult:
     scenario: PlanScenario
     ranks: int
     found: Found
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.scenario.name}: {len(self.found.rows)} plans"
 
 
 def work_out_search(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.llm.search.rating import Rating
 from simulator.scenario.digest import digest, version
+from simulator.scenario.folder import contents
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def _shared(scenario: PlanScenario) -> list[Any]:
         scenario.traffic,
         scenario.hardware,
         scenario.topology,
+        contents(scenario.source),
         scenario.network,
         scenario.reduction,
         scenario.efficiency,

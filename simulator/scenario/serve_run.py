@@ -11,6 +11,7 @@ from simulator.llm.errors import ModelError
 from simulator.llm.serve import Served, limits, serve, with_tensor_parallelism
 from simulator.llm.server import Server
 from simulator.scenario import blame
+from simulator.scenario.answer import Answer
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from simulator.llm.serve_plan import ServePlan
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ServeResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ServeResult(Answer):
     """What a plan serves.
 
     Attributes
@@ -40,6 +41,11 @@ class ServeResult:
     plan: ServePlan
     served: tuple[Served, ...]
     refused: dict[int, str]
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return self.scenario.name
 
 
 def work_out_serve(plan: PlanScenario | str | Path, tps: Sequence[int] = ()) -> ServeResult:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from simulator.scenario.rows import Rows, kind_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -115,8 +115,10 @@ def _row(cells: Iterable[str]) -> str:
 
 def sheet_csv(sheet: Sheet) -> str:
     """A table as CSV, all its columns, values as they are and headers of one word."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(column.in_csv for column in sheet.columns)
-    writer.writerows(zip(*(column.values for column in sheet.columns), strict=True))
-    return stream.getvalue()
+    return sheet_rows(sheet).csv()
+
+
+def sheet_rows(sheet: Sheet) -> Rows:
+    """All columns of a table, values as they are and headers of one word."""
+    kinds = {column.in_csv: kind_of(column.values) for column in sheet.columns}
+    return Rows(kinds, lambda: zip(*(column.values for column in sheet.columns), strict=True))

@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from algorithms.registry import ALGORITHMS, rounds
+from algorithms.registry import able, rounds
 from algorithms.rounds import steps_of
 from simulator.engine.memory import Memory
 from simulator.scenario.compare import compare
@@ -106,8 +106,23 @@ def sized(
     return Sized(scenario, ranks, wanted, tuple(times), tuple(closed), tuple(bounds))
 
 
-def compared(folder: Path, scenario: Scenario, report: Report | None, *, allow_code: bool) -> Comparison:
+def compared(
+    folder: Path,
+    scenario: Scenario,
+    *,
+    report: Report | None = None,
+    allow_code: bool = False,
+    memory_limit: int | None = None,
+) -> Comparison:
     """Compare again what a folder holds.
+
+    Parameters
+    ----------
+    folder : Path
+    scenario : Scenario
+        That the folder keeps.
+    report, allow_code, memory_limit
+        As `run`.
 
     Raises
     ------
@@ -123,7 +138,9 @@ def compared(folder: Path, scenario: Scenario, report: Report | None, *, allow_c
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         message = 'tells of no comparison; expected what "collsim compare --out" writes'
         raise ScenarioErrors([ScenarioError(message, str(path))]) from None
-    return compare(scenario, sizes, algorithms=names, report=report, allow_code=allow_code)
+    return compare(
+        scenario, sizes, algorithms=names, report=report, allow_code=allow_code, memory_limit=memory_limit
+    )
 
 
 def sizes_picture(found: Sized | Comparison) -> Figure:
@@ -161,11 +178,7 @@ def steps_picture(of: Scenario | Result) -> Figure:
     kind = scenario.collective.kind
     ranks, steps = (of.schedule.ranks, of.schedule.steps) if isinstance(of, Result) else _own_steps(scenario)
     across = _across(ranks)
-    counts = {
-        name: [steps_of(rounds(name, kind, n, 0) or ()) for n in across]
-        for name, algorithm in ALGORITHMS.items()
-        if kind in algorithm.collectives
-    }
+    counts = {name: [steps_of(rounds(name, kind, n, 0) or ()) for n in across] for name in able(kind)}
     name = own_name(scenario) or scenario.collective.algorithm
     title = f"steps of {kind}, by the number of ranks"
     return counts_figure(across, counts, (name, ranks, steps), title=title, subtitle=scenario.name)

@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.engine.formats.trace_events import write_trace
 from simulator.scenario.folder import keep
-from simulator.scenario.output import TRACE, save_figures, save_rows, write_folder
-from simulator.scenario.step_trace import step_trace, streams_in_order
+from simulator.scenario.output import TRACE, save_figures, save_reports, write_folder
+from simulator.scenario.plan_pictures import step_picture
+from simulator.scenario.rows import Kind, Rows
+from simulator.scenario.step_trace import step_trace
 from topologies.clock import exact_seconds
 
 if TYPE_CHECKING:
-    from plots.steps import Bars
     from simulator.scenario.step_run import StepResult
 
-HEADER: Final = (
-    *("task", "stage", "stream", "phase", "microbatch", "name"),
-    *("collective", "group", "peer", "size", "memoised", "begin", "end"),
+TASK: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "task": int,
+        "stage": int,
+        "stream": str,
+        "phase": str,
+        "microbatch": int,
+        "name": str,
+        "collective": str,
+        "group": str,
+        "peer": int,
+        "size": int,
+        "memoised": int,
+        "begin": float,
+        "end": float,
+    }
 )
+"""What is said of a task."""
 
 
-def write_step(result: StepResult, report: str, folder: Path, *, force: bool = False) -> list[Path]:
+def write_step(
+    result: StepResult, text: str, folder: Path, *, force: bool = False, report: bool = False
+) -> list[Path]:
     """Write step.json, step.csv, trace.json.gz, step.png and .svg, and the plan.
 
     Parameters
     ----------
     result : StepResult
-    report : str
-        As JSON.
+    text : str
+        Its JSON.
     folder : Path
         New or empty, unless `force`.
     force : bool
         Overwrite what is there.
+    report : bool
+        Write report.html, too.
 
     Raises
     ------
@@ -42,19 +63,23 @@ def write_step(result: StepResult, report: str, folder: Path, *, force: bool = F
     """
 
     def fill(home: Path) -> None:
-        from plots.steps import step_figure
-
-        (home / "step.json").write_text(report, encoding="utf-8")
+        (home / "step.json").write_text(text, encoding="utf-8")
         write_trace(step_trace(result.report.step), home / TRACE)
-        save_rows(HEADER, step_rows(result), home / "step.csv")
-        save_figures({"step": step_figure(step_bars(result), title=result.scenario.name)}, home)
+        step_rows(result).save(home / "step.csv")
+        save_figures({"step": step_picture(result)}, home)
         keep(result.scenario, home, folder)
+        if report:
+            save_reports([result], home)
 
     return write_folder(folder, fill, force=force)
 
 
-def step_rows(result: StepResult) -> Iterator[tuple[Any, ...]]:
-    """A row a task, under `HEADER`; times in s, exact to the femtosecond."""
+def step_rows(result: StepResult) -> Rows:
+    """A row a task; times in s, exact to the femtosecond."""
+    return Rows(TASK, partial(_tasks, result))
+
+
+def _tasks(result: StepResult) -> Iterator[tuple[Any, ...]]:
     step = result.report.step
     times = zip(step.begin.tolist(), step.end.tolist(), strict=True)
     for number, (task, (begin, end)) in enumerate(zip(step.graph.tasks, times, strict=True)):
@@ -66,23 +91,3 @@ def step_rows(result: StepResult) -> Iterator[tuple[Any, ...]]:
         microbatch = "" if task.microbatch < 0 else task.microbatch
         about = (task.stream.stage, task.stream.name, task.phase, microbatch, task.name)
         yield (number, *about, *of_call, exact_seconds(begin), exact_seconds(end))
-
-
-def step_bars(result: StepResult) -> Bars:
-    """What the picture of a step draws: a lane for each stream of each stage."""
-    from plots.steps import Bars
-
-    step = result.report.step
-    streams = streams_in_order(step)
-    lane = {stream: number for number, stream in enumerate(streams)}
-    tasks = step.graph.tasks
-    return Bars(
-        lane=[lane[task.stream] for task in tasks],
-        begin=step.begin,
-        end=step.end,
-        what=[task.phase if task.way is None else task.stream.name for task in tasks],
-        calls=[task.way is not None for task in tasks],
-        number=[task.microbatch for task in tasks],
-        names=[stream.name for stream in streams],
-        group=[stream.stage for stream in streams],
-    )

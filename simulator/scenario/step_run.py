@@ -16,12 +16,15 @@ from simulator.llm.step.report_setting import Setting, groups_of
 from simulator.llm.step.report_summary import step_summary
 from simulator.llm.step.stage_units import Machine
 from simulator.scenario import blame
+from simulator.scenario.answer import Answer
 from simulator.scenario.errors import ScenarioErrors
-from simulator.scenario.judge import switch_cautions
+from simulator.scenario.judge import network_cautions
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import plan_topology
 from simulator.scenario.traffic_run import placed
+from topologies.clock import to_seconds
+from topologies.text import format_time
 
 if TYPE_CHECKING:
     from simulator.llm.hardware import Hardware
@@ -34,8 +37,8 @@ IDEAL: Final = "ideal_"
 """Begins what is of a step in which no communication takes time."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class StepResult(Answer):
     """What came of a step.
 
     Attributes
@@ -48,10 +51,15 @@ class StepResult:
     report: StepReport
 
     @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.scenario.name}: {format_time(to_seconds(self.report.step.time))}"
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know."""
         fabric = self.report.setting.fabric
-        return tuple(switch_cautions(fabric.network, fabric.topology))
+        return tuple(network_cautions(fabric.network, fabric.topology))
 
 
 def work_out_step(plan: PlanScenario | str | Path, report: Report | None = None) -> StepResult:

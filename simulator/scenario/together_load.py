@@ -17,7 +17,7 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
-from simulator.scenario.load import known_topology, read_text, topology_schema, translated
+from simulator.scenario.load import known_topology, opened, topology_schema, translated
 from simulator.scenario.misfits import misfits
 from simulator.scenario.models import CollectiveChoice, Scenario
 from simulator.scenario.order import misplaced
@@ -41,7 +41,7 @@ def load_together(path: str | os.PathLike[str]) -> TogetherScenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    return loads_together(read_text(path), os.fspath(path))
+    return loads_together(*opened(path))
 
 
 def loads_together(text: str, name: str = "scenario") -> TogetherScenario:

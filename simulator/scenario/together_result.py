@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from simulator.engine.analysis import use_of
 from simulator.engine.critical_path import critical_path
+from simulator.scenario.answer import Answer
 from simulator.scenario.rated import Rated
 from topologies.clock import to_seconds
+from topologies.text import format_time
 
 if TYPE_CHECKING:
     from algorithms.bounds import Bounds
@@ -130,8 +132,8 @@ class BackgroundResult:
         return sum(self.durations) / whole if whole else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TogetherResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TogetherResult(Answer):
     """What came of a scenario of several collectives.
 
     Attributes
@@ -159,6 +161,11 @@ class TogetherResult:
     order: tuple[int, ...]
     timeline: Timeline
     warnings: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.scenario.name}: {format_time(self.time)}"
 
     @property
     def duration(self) -> int:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from simulator.scenario.result import HEADER, hop_rows, transfer_columns
+from simulator.scenario.result import HOP, hop_rows, transfer_columns
+from simulator.scenario.rows import Kind, Rows
 
 if TYPE_CHECKING:
     from simulator.scenario.together_result import TogetherResult
 
-TOGETHER_HEADER: Final[tuple[str, ...]] = ("collective", *HEADER)
+HOP_OF_SEVERAL: Final[Mapping[str, Kind]] = MappingProxyType({"collective": str, **HOP})
 
 
-def together_rows(result: TogetherResult) -> Iterator[tuple[Any, ...]]:
-    """A row a hop, under `TOGETHER_HEADER`; sources and destinations are the topology's ranks."""
+def together_rows(result: TogetherResult) -> Rows:
+    """A row a hop, with whose it is; sources and destinations are the topology's ranks."""
+    return Rows(HOP_OF_SEVERAL, partial(_hops, result))
+
+
+def _hops(result: TogetherResult) -> Iterator[tuple[Any, ...]]:
     jobs, plan, names = result.together.jobs, result.together.plan, result.names
     first, row = result.together.first, result.together.row.tolist()
 

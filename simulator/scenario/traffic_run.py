@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from simulator.llm.errors import ModelError
 from simulator.llm.traffic import Traffic, traffic
+from simulator.scenario.answer import Answer
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.plan_load import load_plan
 from simulator.scenario.plan_models import PlanScenario
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from topologies.topology import Topology
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TrafficResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TrafficResult(Answer):
     """What a plan sends.
 
     Attributes
@@ -38,6 +39,11 @@ class TrafficResult:
     traffic: Traffic
     topology: Topology | None
     levels: Levels | None
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return self.scenario.name
 
 
 def work_out_traffic(plan: PlanScenario | str | Path) -> TrafficResult:

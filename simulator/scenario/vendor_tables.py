@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from simulator.llm.vendor import VARIANTS, simulated_allreduce, vendor_allreduce
+from simulator.scenario.answer import Answer
+from simulator.scenario.ranges import parse_sizes
 from simulator.scenario.sheets import Column, Sheet
 from topologies.text import format_bytes
 
@@ -40,6 +42,48 @@ class VendorRow:
     def saved(self) -> float | None:
         """Part of the serial time that overlapping saves; None where there is none."""
         return float(1 - self.overlapped / self.serial) if self.serial else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VendorTimes(Answer):
+    """The vendor's AllReduce over sizes.
+
+    Attributes
+    ----------
+    rows : tuple of VendorRow
+    """
+
+    rows: tuple[VendorRow, ...]
+
+    @property
+    def headline(self) -> str:
+        """What it is of."""
+        return f"AllReduce of {self.rows[0].ranks} SG2260" if self.rows else "nothing"
+
+
+def vendor_times(
+    sizes: Sequence[int] | str, ranks: int = 8, *, element: int = 2, variants: Sequence[str] = ()
+) -> VendorTimes:
+    """SG2260's AllReduce as its vendor prices it, and simulated.
+
+    Parameters
+    ----------
+    sizes : sequence of int, or str
+        M in bytes; or a range as ``"64KiB..64MiB"``, by doubling.
+    ranks : int
+        N, even or one.
+    element : int
+        Bytes.
+    variants : sequence of {'tpu.json', 'newer'}
+        Versions of the planner; all where there are none.
+
+    Raises
+    ------
+    ModelError
+        If N is odd.
+    """
+    known = parse_sizes(sizes) if isinstance(sizes, str) else sizes
+    return VendorTimes(tuple(vendor_rows(variants, ranks, known, element)))
 
 
 def vendor_rows(variants: Sequence[str], ranks: int, sizes: Sequence[int], element: int) -> list[VendorRow]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from algorithms.collective import KINDS
 from algorithms.registry import ALGORITHMS
-from simulator.scenario.pictures import PICTURES
+from simulator.scenario.picture_kinds import PICTURES
 from simulator.scenario.presets import preset_names
 from simulator.scenario.schema.docstrings import summary
 from simulator.scenario.schema.topology import title, titles

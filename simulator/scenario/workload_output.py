@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from simulator.llm.step.graph import COMPUTE
 from simulator.llm.workload.events import SEND
 from simulator.llm.workload.report import whose
+from simulator.scenario.rows import Kind, Rows
 from topologies.clock import exact_seconds
 
 if TYPE_CHECKING:
@@ -17,14 +20,31 @@ if TYPE_CHECKING:
     from simulator.llm.step.graph import Task
     from simulator.scenario.workload_run import WorkloadResult
 
-WORKLOAD_HEADER: Final = (
-    *("task", "rank", "stream", "phase", "name"),
-    *("collective", "group", "peer", "size", "memoised", "begin", "end"),
+WORKLOAD_TASK: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "task": int,
+        "rank": int,
+        "stream": str,
+        "phase": str,
+        "name": str,
+        "collective": str,
+        "group": str,
+        "peer": int,
+        "size": int,
+        "memoised": int,
+        "begin": float,
+        "end": float,
+    }
 )
+"""What is said of a task."""
 
 
-def workload_rows(result: WorkloadResult) -> Iterator[tuple[Any, ...]]:
-    """A row a task, under `WORKLOAD_HEADER`; times in s, exact to the femtosecond."""
+def workload_rows(result: WorkloadResult) -> Rows:
+    """A row a task; times in s, exact to the femtosecond."""
+    return Rows(WORKLOAD_TASK, partial(_tasks, result))
+
+
+def _tasks(result: WorkloadResult) -> Iterator[tuple[Any, ...]]:
     report = result.report
     step = report.step
     times = zip(step.begin.tolist(), step.end.tolist(), strict=True)

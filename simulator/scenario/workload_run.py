@@ -15,15 +15,17 @@ from simulator.llm.workload.groups import Groups
 from simulator.llm.workload.layer_graph import layer_graph
 from simulator.llm.workload.report import WorkloadReport, workload_report
 from simulator.llm.workload.trace_graph import trace_graph
+from simulator.scenario.answer import Answer
 from simulator.scenario.blame import placed
 from simulator.scenario.errors import ScenarioErrors
-from simulator.scenario.judge import switch_cautions
+from simulator.scenario.judge import network_cautions
 from simulator.scenario.kinds import WORKLOAD
-from simulator.scenario.load import read_text
+from simulator.scenario.load import opened
 from simulator.scenario.run import Report, build_topology, silent
 from simulator.scenario.workload_files import groups_of, is_table, reading, table_of, traces_of
 from simulator.scenario.workload_load import loads_workload
 from topologies.clock import to_seconds
+from topologies.text import format_time
 
 if TYPE_CHECKING:
     from simulator.llm.step.graph import Graph
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
     from topologies.topology import Topology
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkloadResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WorkloadResult(Answer):
     """What came of a workload.
 
     Attributes
@@ -47,6 +49,11 @@ class WorkloadResult:
     scenario: WorkloadScenario
     report: WorkloadReport
     warnings: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.scenario.name}: {format_time(self.time)}"
 
     @property
     def duration(self) -> int:
@@ -74,7 +81,7 @@ def run_workload(scenario: WorkloadScenario | str | Path, report: Report | None 
         If a file is wrong, or its parts do not fit each other; names the place.
     """
     if isinstance(scenario, str | Path):
-        scenario = loads_workload(read_text(scenario), str(scenario))
+        scenario = loads_workload(*opened(scenario))
     tell, plan = report or silent, scenario.workload.plan
     tell("build", 0, 1)
     topology = build_topology(scenario)
@@ -92,7 +99,7 @@ def run_workload(scenario: WorkloadScenario | str | Path, report: Report | None 
     return WorkloadResult(
         scenario,
         workload_report(step, fabric, alike=work.alike),
-        (*work.notes, *switch_cautions(scenario.network, topology)),
+        (*work.notes, *network_cautions(scenario.network, topology)),
     )
 
 

@@ -57,6 +57,16 @@ def ranks_sheet(report: WorkloadReport) -> Sheet:
     )
 
 
+def mostly(report: WorkloadReport) -> str:
+    """What most of the time of all ranks goes into."""
+    parts = {
+        "compute": sum(rank.compute for rank in report.ranks),
+        "communication that no compute hides": sum(rank.exposed for rank in report.ranks),
+        "neither compute nor communication": sum(rank.other for rank in report.ranks),
+    }
+    return max(parts, key=parts.__getitem__)
+
+
 def _extremes(ranks: tuple[RankTime, ...]) -> Iterator[tuple[str, RankTime]]:
     """The first of the ranks with the most or the least of something."""
     yield "computes most", max(ranks, key=lambda rank: rank.compute)

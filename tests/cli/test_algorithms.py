@@ -11,7 +11,7 @@ import pytest
 
 from algorithms import ALGORITHMS
 from algorithms.collective import KINDS
-from tests.cli.test_commands import collsim
+from tests.cli.command import collsim
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.cli.test_commands import RING, collsim, write
+from collsim import hold
+from tests.cli.command import RING, collsim, write
 
 ONE_LINE = RING + "expect: {steps: 7, time: 16.522072 ms}\n"
 
@@ -169,6 +170,18 @@ def test_junit_report(
     collsim("check", "scenarios", "--junit", report)
     assert report.read_bytes() == first
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.xml", "scenarios"]
+
+
+def test_what_is_named_of_the_library_goes_by_that_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, name = tmp_path / "report.xml", "library:llm/zero-2-7.5b"
+    assert collsim("check", name, "--junit", report) == 0
+    assert capsys.readouterr().out == f"ok     {name}\n1 passed, 0 failed\n"
+    assert [case.attrib for case in ET.parse(report).getroot().iter("testcase")] == [
+        {"classname": "library:llm", "name": "zero-2-7.5b", "file": name}
+    ]
+    assert hold(name).file == name
 
 
 def test_junit_report_of_a_failed_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

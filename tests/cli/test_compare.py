@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import collsim, write
+from tests.cli.command import collsim, write
 
 CUBE = """\
 name: Eight in a cube

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import collsim, write
+from tests.cli.command import collsim, write
 
 RING = """\
 name: Eight in a ring

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import RING, collsim, write
+from tests.cli.command import RING, collsim, write
 
 
 def test_the_tables_and_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

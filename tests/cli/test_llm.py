@@ -11,7 +11,7 @@ import pytest
 
 from simulator.scenario.library import library_folder
 from simulator.scenario.parts import part_names
-from tests.cli.test_commands import collsim, write
+from tests.cli.command import collsim, write
 
 SMALL = """\
 model: {layers: 4, hidden: 64, heads: 4, vocab: 512, sequence: 128}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import collsim, write
+from tests.cli.command import collsim, write
 
 MODEL = "model: {layers: 2, hidden: 256, heads: 4, vocab: 512, sequence: 128"
 EXPERTS = ", experts: {count: 8, active: 2, ffn: 256, shared: 1}"

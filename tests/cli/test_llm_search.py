@@ -15,7 +15,7 @@ import pytest
 
 from simulator.llm.search import search as searching
 from simulator.llm.search.rating import Rating, rate
-from tests.cli.test_commands import collsim, write
+from tests.cli.command import collsim, write
 
 SMALL = """\
 model: {layers: 4, hidden: 64, heads: 4, vocab: 512, sequence: 128}

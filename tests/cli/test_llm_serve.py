@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import collsim
+from tests.cli.command import collsim
 
 PLAN = """\
 model: {layers: 4, hidden: 512, heads: 8, vocab: 1024, sequence: 1024}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import collsim, write
+from tests.cli.command import collsim, write
 from tests.engine.formats.trace_reader import read_trace
 from tests.scenario.test_step import PLAN
 
@@ -56,6 +56,18 @@ def test_files_are_there_before_tables_are_printed(
     assert collsim("llm", "step", plan, "--out", out) == 0
     assert there == [True]
     assert capsys.readouterr().out == f"written to {out}\n"
+
+
+def test_a_report_beside_the_files_is_that_of_the_folder(
+    plan: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert collsim("llm", "step", plan, "--report") == 2
+    assert "--report goes with --out" in capsys.readouterr().err
+    assert collsim("llm", "step", plan, "--out", out, "--report") == 0
+    page = (out / "report.html").read_bytes()
+    assert collsim("report", out, "--force") == 0
+    assert (out / "report.html").read_bytes() == page
 
 
 def test_json_and_files(plan: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import collsim, write
+from tests.cli.command import collsim, write
 
 PLAN = """\
 model: {layers: 4, hidden: 64, heads: 4, vocab: 512, sequence: 128}

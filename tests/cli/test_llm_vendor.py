@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.test_commands import collsim
+from tests.cli.command import collsim
 
 
 def test_both_versions_beside_the_simulation(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from simulator.scenario.library import library_names
-from simulator.scenario.pictures import PICTURES
-from tests.cli.test_commands import collsim, write
+from simulator.scenario.picture_kinds import PICTURES
+from tests.cli.command import collsim, write
 
 RING = """\
 name: Four in a ring

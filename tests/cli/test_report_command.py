@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import RING, collsim, write
+from tests.cli.command import RING, collsim, write
 from tests.plots.page_reader import data_of
 
 
@@ -64,6 +64,7 @@ def test_another_time_than_the_folder_tells_is_a_warning(
         (("report", "nowhere"), "nowhere"),
         (("report", "ring.yaml", "--out", "."), "is a folder; a file should go there"),
         (("report", "empty"), "empty"),
+        (("report", "ring.yaml", "--out", "ring.yaml", "--force"), "ring.yaml must end in .html"),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(

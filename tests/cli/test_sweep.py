@@ -14,7 +14,7 @@ from time import sleep
 
 import pytest
 
-from tests.cli.test_commands import RING, collsim, write
+from tests.cli.command import RING, collsim, write
 
 SWEEP = f"""\
 {RING}sweep:

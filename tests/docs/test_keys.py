@@ -17,13 +17,14 @@ from simulator.scenario.plan_models import PlanScenario, memory_plan
 from simulator.scenario.source import Source
 from simulator.scenario.sweep.models import SweepPlan
 from simulator.scenario.together_models import TogetherScenario
+from simulator.scenario.topology_file import topology_from
 from simulator.scenario.workload_models import WorkloadScenario
 from tests.docs.page import DOCS
 from topologies import TOPOLOGIES
 
 # what stands in a file under other names
 INSIDE = {"members", "own", "files", "plan"}
-PAGES = ("scenario", "llm", "step", "serve", "search", "sweep", "workload-files")
+PAGES = ("scenario", "topology-files", "workload-files", "llm", "step", "serve", "search", "sweep")
 
 
 def keys(target: Callable[..., Any], seen: set[Any]) -> Iterator[str]:
@@ -45,7 +46,7 @@ def _inside(annotation: Any, seen: set[Any]) -> Iterator[str]:
     "target",
     [
         *(Scenario, TogetherScenario, WorkloadScenario, PlanScenario, SweepPlan),
-        *(transformer, memory_plan, *TOPOLOGIES.values()),
+        *(transformer, memory_plan, topology_from, *TOPOLOGIES.values()),
     ],
     ids=lambda target: target.__name__,
 )

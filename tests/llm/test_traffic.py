@@ -10,38 +10,12 @@ import pytest
 
 from simulator.llm.calls import Group, primitive_of, rank_share, total_share
 from simulator.llm.errors import ModelError
-from simulator.llm.layer_calls import near_ranks
-from simulator.llm.levels import levels
-from simulator.llm.model import Experts, Model, transformer
+from simulator.llm.model import Model, transformer
 from simulator.llm.parameters import Held, units
 from simulator.llm.plan import CONVENTIONS, Batch, MemoryPlan, Parallel
-from simulator.llm.traffic import Traffic, traffic
 from simulator.llm.traffic_plan import DEFAULTS, TrafficPlan
-from tests.llm.published import DEEPSEEK_V3, LLAMA_405B, gpt
-from topologies import Level, Shared, Topology, crossbar, multilevel, ring
-
-GIB = 2**30
-ONE = Batch(total=1)
-MATRICES = MemoryPlan(count="matrices")
-GPT_175B = gpt(96, 12288, 96)
-H, S, L = 12288, 2048, 96
-M = 2 * S * H
-"""Bytes of a layer's input for one sequence, in 16 bits."""
-
-
-def step(
-    parallel: Parallel,
-    batch: Batch = ONE,
-    memory: MemoryPlan = MATRICES,
-    plan: TrafficPlan | None = None,
-    model: Model = GPT_175B,
-) -> Traffic:
-    return traffic(model, parallel, batch, memory, plan)
-
-
-def group_bytes(found: Traffic, group: str, stage: int = 0) -> Fraction:
-    return found.rank(stage, group)
-
+from tests.llm.published import LLAMA_405B, gpt
+from tests.llm.sent import GIB, GPT_175B, MATRICES, PARAMETERS, H, L, M, S, group_bytes, step
 
 # message sizes: SimAI's workloads hold 2 * micro-batch * sequence * hidden bytes a tensor parallel call
 
@@ -150,8 +124,6 @@ def test_two_stages_send_to_each_other() -> None:
 
 # replicas: 2 (d-1)/d P B_g; RS(B_g) + AG(2 B); 2 AG + RS, Rajbhandari et al. 2020
 
-PARAMETERS = 12 * L * H * H
-
 
 def matrices(model: Model = GPT_175B) -> Fraction:
     return sum(units(model, [range(model.layers)], Parallel(), MATRICES, 0), Held()).total
@@ -243,96 +215,6 @@ def test_ulysses() -> None:
     assert group_bytes(found, "cp") == 8 * L * Fraction(3, 16) * M
 
 
-# experts: 4 (e-1)/e T k h B a layer
-
-
-def sparse(**changes: int) -> Model:
-    return transformer(
-        layers=4,
-        hidden=1024,
-        heads=8,
-        vocab=512,
-        sequence=512,
-        experts=Experts(count=16, active=2, ffn=512, **changes),
-    )
-
-
-def test_expert_bytes() -> None:
-    found = step(Parallel(dp=8, ep=8), Batch(total=8), model=sparse())
-    assert group_bytes(found, "ep") == 4 * 4 * Fraction(7, 8) * 512 * 2 * 1024 * 2
-
-
-def test_dense_layers_and_widths() -> None:
-    found = step(
-        Parallel(dp=8, ep=8),
-        Batch(total=8),
-        MemoryPlan(count="matrices", phase="inference"),
-        TrafficPlan(dispatch=1.03125),
-        sparse(dense_layers=1),
-    )
-    sizes = {row.what: row.rank for row in found.rows()}
-    assert sizes["dispatch"] == 3 * Fraction(7, 8) * 512 * 2 * 1056
-    assert sizes["combine"] == 3 * Fraction(7, 8) * 512 * 2 * 2048
-
-
-def test_tokens_go_to_a_machine_once() -> None:
-    """8 ranks in 4 machines of 2, experts in at most 3: 3/4 of 3 copies between, 1/2 of 8 inside."""
-    model = sparse()
-    eight = transformer(
-        layers=1, hidden=1024, heads=8, vocab=512, sequence=512, experts=Experts(count=16, active=8, ffn=512)
-    )
-    found = step(Parallel(dp=8, ep=8), Batch(total=8), MATRICES, TrafficPlan(node=2, nodes_limit=3), eight)
-    numbers = 4 * 512 * 1024 * 2
-    assert group_bytes(found, "ep between machines") == numbers * 3 * Fraction(3, 4)
-    assert group_bytes(found, "ep in a machine") == numbers * 8 * Fraction(1, 2)
-    # no token is copied more often than it has experts
-    few = step(Parallel(dp=8, ep=8), Batch(total=8), MATRICES, TrafficPlan(node=2), model)
-    assert group_bytes(few, "ep between machines") == 4 * numbers * 2 * Fraction(3, 4)
-
-
-def test_deepep_bytes() -> None:
-    """DeepEP's low-latency test: 128 tokens of 7168, 8 experts: copies in 8 bits with scales, and back."""
-    plan = TrafficPlan(dispatch=Fraction(7168 + 224, 7168))
-    memory = MemoryPlan(count="matrices", phase="inference")
-    batch = Batch(total=128 * 8, micro=128, chunk=1)
-    rows = step(Parallel(dp=8, ep=8), batch, memory, plan, DEEPSEEK_V3).rows()
-    assert [row.size for row in rows] == [128 * 8 * (7168 + 224), 128 * 8 * 7168 * 2]
-
-
-def test_experts_are_replicated_less() -> None:
-    found = step(Parallel(dp=8, ep=4), Batch(total=8), model=sparse())
-    assert found.groups["expert dp"] == 2
-    experts = 4 * 16 * 2 * 1024 * 512
-    assert group_bytes(found, "expert dp") == Fraction(2, 2) * 4 * experts / 4
-
-
-def test_sequence_parallel_ranks_send_their_part_to_experts() -> None:
-    """A part of t each, and the ranks of an expert gather k copies; without it each rank sends them all."""
-    model, batch = sparse(), Batch(total=8)
-    whole, part = (step(Parallel(tp=4, sp=sp, dp=4, ep=4), batch, model=model) for sp in (False, True))
-    alone = step(Parallel(dp=4, ep=4), batch, model=model)
-    assert group_bytes(whole, "ep") == group_bytes(alone, "ep") == 4 * group_bytes(part, "ep")
-    rows = {row.what: row for row in part.rows() if (row.group, row.kind) == ("tp", "allgather")}
-    assert rows["layer input, experts"].size == 2 * rows["layer input"].size
-    assert rows["layer input, experts"].times == rows["layer input"].times
-
-
-def test_many_stages_are_counted_once_each() -> None:
-    """What a stage sends is added up once, however many ask for it."""
-    found = step(Parallel(tp=2, pp=96), Batch(total=96))
-    assert found.rank(5) == sum(found.rank(5, group) for group in found.groups)
-    by_calls = [call.rank_bytes(found.parallel) for call in found.calls if 5 in call.senders(found.parallel)]
-    assert found.rank(5) == sum(by_calls)
-    assert found.rank(5, "nobody") == 0
-
-
-def test_machines_that_cut_experts_unequally() -> None:
-    assert near_ranks(Parallel(dp=8, ep=8), 2) == 2
-    with pytest.raises(ModelError, match="unequally") as caught:
-        near_ranks(Parallel(dp=6, ep=6), 4)
-    assert caught.value.at == ("traffic", "node")
-
-
 # inference
 
 
@@ -389,104 +271,6 @@ def test_norms_under_sequence_parallelism() -> None:
     rows = step(Parallel(tp=2, sp=True), memory=MemoryPlan(), model=model).rows()
     [norms] = [row for row in rows if row.what == "gradients of norms"]
     assert norms.size == 4 * 2 * 64 * 4
-
-
-# on a topology
-
-
-def machines(uplink: Literal["per_rank"] | Shared = "per_rank") -> Topology:
-    node = Level("node", 8, "switch", 450e9)
-    return multilevel([node, Level("net", 2, "switch", 50e9, uplink=uplink)])
-
-
-def test_which_level_carries_what() -> None:
-    """Tensor parallel groups are machines; replicas meet in the network only."""
-    found = step(Parallel(tp=8, dp=2), Batch(total=2))
-    over = levels(found, machines())
-    shares = {(row.group, row.level): row.share for row in over.groups}
-    assert shares == {("tp", "node"): 1, ("tp", "net"): 0, ("dp", "node"): 0, ("dp", "net"): 1}
-    # a message goes up to the switch and down
-    assert over.levels[0].total == 2 * sum(
-        call.total_bytes(found.parallel) for call in found.calls if call.group.name == "tp"
-    )
-    assert over.levels[1].busiest == found.rank(0, "dp")
-    assert over.levels[1].time == pytest.approx(float(found.rank(0, "dp")) / 50e9)
-
-
-def test_order_of_the_axes_decides_which_level_is_busy() -> None:
-    """With replicas side by side in a machine, tensor parallel groups of 8 reach over two."""
-    parallel = Parallel(tp=8, dp=2, order=("dp", "cp", "ep", "tp", "pp"))
-    over = levels(step(parallel, Batch(total=2)), machines())
-    shares = {(row.group, row.level): row.share for row in over.groups}
-    assert shares["dp", "net"] == 0
-    # all 8 hops of a ring take two links of a machine, and 2 of them two of the network besides
-    assert shares["tp", "net"] == pytest.approx(2 * 2 / (8 * 2 + 2 * 2))
-
-
-@pytest.mark.parametrize(
-    "parallel",
-    [
-        Parallel(tp=4, sp=True, pp=2, dp=2),
-        Parallel(tp=2, cp=2, dp=4, zero=3),
-        Parallel(cp=4, cp_kind="ulysses", dp=4, zero=3, shard=8),
-        Parallel(pp=4, interleave=2, dp=4, zero=1),
-        Parallel(pp=4, schedule="zbv", dp=4, zero=1),
-        Parallel(pp=4, schedule="dualpipe", dp=4, zero=1),
-    ],
-)
-def test_links_carry_what_ranks_send(parallel: Parallel) -> None:
-    """On a crossbar every byte that a rank sends leaves over its one link."""
-    found = step(parallel, Batch(total=32))
-    over = levels(found, crossbar(16, bandwidth=1e9))
-    assert over.levels[0].total == pytest.approx(2 * float(found.total), rel=1e-12)
-    busiest = max(float(found.rank(stage)) for stage in range(parallel.pp))
-    assert over.levels[0].busiest == pytest.approx(busiest, rel=1e-12)
-
-
-def test_a_ring_of_replicas_on_a_ring() -> None:
-    found = step(Parallel(dp=8), Batch(total=8))
-    over = levels(found, ring(8, bandwidth=1e9))
-    # eight links of one direction carry it all, the other eight nothing
-    assert over.levels[0].busiest == float(found.rank(0))
-    assert over.levels[0].total == pytest.approx(8 * float(found.rank(0)))
-
-
-def test_hierarchical_collectives_spare_the_outer_level() -> None:
-    """Along the levels each rank takes an eighth of the sum into the network: 2 (1/2) M/8 over its link."""
-    plain = step(Parallel(dp=16), Batch(total=16))
-    levelled = step(
-        Parallel(dp=16), Batch(total=16), plan=TrafficPlan(algorithms={"allreduce": "hierarchical"})
-    )
-    one, two = (levels(found, machines()) for found in (plain, levelled))
-    size = 4 * PARAMETERS
-    assert two.levels[1].busiest == pytest.approx(2 * Fraction(1, 2) * size / 8)
-    assert one.levels[1].busiest == pytest.approx(float(plain.rank(0)))
-
-
-def test_shared_uplinks_carry_the_sum() -> None:
-    found = step(Parallel(tp=8, dp=2), Batch(total=2))
-    over = levels(found, machines(uplink=Shared(1)))
-    assert over.levels[1].busiest == pytest.approx(8 * float(found.rank(0, "dp")))
-
-
-def test_boundaries_on_a_topology() -> None:
-    found = step(Parallel(pp=4), Batch(total=2))
-    over = levels(found, ring(4, bandwidth=1e9))
-    # six boundaries' worth of messages, each over one link
-    assert over.levels[0].total == 6 * 2 * M
-    assert over.levels[0].busiest == 2 * M
-
-
-def test_a_topology_of_another_size() -> None:
-    with pytest.raises(ModelError, match="8 ranks, the topology 4"):
-        levels(step(Parallel(dp=8), Batch(total=8)), ring(4, bandwidth=1e9))
-
-
-def test_an_algorithm_that_cannot() -> None:
-    plan = TrafficPlan(algorithms={"allreduce": "in_network"})
-    with pytest.raises(ModelError, match="in_network") as caught:
-        levels(step(Parallel(dp=8), Batch(total=8), plan=plan), ring(8, bandwidth=1e9))
-    assert caught.value.at == ("traffic", "algorithms", "allreduce")
 
 
 # groups and options

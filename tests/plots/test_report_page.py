@@ -17,7 +17,7 @@ from plots.report.moves import Part, part_chart
 from plots.report.page import SCRIPTS, page
 from plots.report.place import MOST_LINKS, place_chart
 from plots.report.spans import MOST_LANES, timeline_chart
-from plots.report.values import Fact, Rows, Run, Stacks
+from plots.report.values import Fact, Run, Stacks, Table
 from simulator.engine.analysis import link_use
 from simulator.engine.critical_path import critical_path
 from simulator.engine.engines import run_plan
@@ -42,7 +42,7 @@ def chart_of(ranks: int = 4, most: int = 200_000) -> dict[str, object]:
 
 
 def run_of(name: str) -> Run:
-    facts, table = (Fact(name, name, headline=True),), Rows(name, [name], [[name]])
+    facts, table = (Fact(name, name, headline=True),), Table(name, [name], [[name]])
     return Run(name, name, 5, facts, [name], [Stacks(name, [name], [(name, [5])])], [table], chart_of())
 
 

@@ -7,7 +7,7 @@ import pytest
 from algorithms.errors import ScheduleError
 from algorithms.registry import ALGORITHMS, build, rounds
 from simulator.scenario.compare import Comparison, compare
-from simulator.scenario.compare_output import comparison_csv, comparison_json
+from simulator.scenario.compare_output import comparison_json, comparison_rows
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.load import loads
 from simulator.scenario.ranges import parse_sizes
@@ -152,7 +152,7 @@ def test_every_time_is_that_of_a_run_of_its_own() -> None:
         )
     two = (compare(scenario, (1000, 2**20), algorithms=("ring", "bruck")) for _ in range(2))
     assert len({comparison_json(one) for one in two}) == 1
-    assert len(comparison_csv(found).splitlines()) == 1 + 2 * len(found.contenders)
+    assert len(comparison_rows(found).csv().splitlines()) == 1 + 2 * len(found.contenders)
 
 
 def test_those_that_do_not_fit_say_why() -> None:

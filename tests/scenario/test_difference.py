@@ -18,7 +18,7 @@ from simulator.scenario.result import as_json
 from simulator.scenario.run import run
 from simulator.scenario.together_load import loads_together
 from simulator.scenario.together_run import run_together
-from tests.cli.test_commands import write
+from tests.cli.command import write
 from topologies.errors import CollsimError
 
 RING = """\

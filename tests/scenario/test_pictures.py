@@ -14,10 +14,12 @@ from simulator.scenario import run_pictures
 from simulator.scenario.compare import compare
 from simulator.scenario.compare_output import write_comparison
 from simulator.scenario.load import load, loads
-from simulator.scenario.pictures import PICTURES, PictureError, picture
-from simulator.scenario.plan_load import loads_any
+from simulator.scenario.picture_kinds import PICTURES
+from simulator.scenario.pictures import PictureError, picture
 from simulator.scenario.run import Result, run
 from simulator.scenario.size_pictures import sized
+from simulator.scenario.sweep import run as sweeping
+from simulator.scenario.sweep.run import sweep
 from topologies.measures import measure
 
 ONE = """\
@@ -38,24 +40,26 @@ batch: {global: 2}
 hardware: {preset: h100-80g}
 topology: {kind: ring, ranks: 4, bandwidth: 64 GB/s, latency: 1 us}
 """
+VARIED = f"{ONE}sweep: {{vary: {{collective.size: [1 KiB, 1 MiB], topology.ranks: [4, 8]}}}}\n"
 # 1024 ranks whose 2 M transfers are rank 0's
 ALIKE = ONE.replace("ranks: 4", "ranks: 1024")
-KINDS = {"Scenario": ONE, "TogetherScenario": SEVERAL, "PlanScenario": PLAN}
+KINDS = {"Scenario": ONE, "TogetherScenario": SEVERAL, "PlanScenario": PLAN, "SweepScenario": VARIED}
 
 
 @pytest.mark.parametrize("kind", PICTURES)
-def test_every_kind_is_drawn_of_what_it_goes_with_and_refused_of_the_rest(kind: str) -> None:
+def test_every_kind_is_drawn_of_what_it_goes_with_and_refused_of_the_rest(kind: str, tmp_path: Path) -> None:
     fitting = {own.__name__ for own in PICTURES[kind].make}
     assert fitting
     for name, text in KINDS.items():
-        of = loads_any(text, "of.yaml")
+        of = tmp_path / "of.yaml"
+        of.write_text(text, encoding="utf-8")
         if name in fitting:
             more = {"sizes": "1KiB,1MiB"} if PICTURES[kind].sized else {}
             drawn = picture(of, kind, **more)
             figures = drawn if isinstance(drawn, tuple) else (drawn,)
             assert all(isinstance(figure, Figure) for figure in figures)
             continue
-        with pytest.raises(PictureError, match=rf'^of.yaml: there is no picture "{kind}" of .*; there are '):
+        with pytest.raises(PictureError, match=rf'of.yaml: there is no picture "{kind}" of .*; there are '):
             picture(of, kind)
 
 
@@ -96,7 +100,7 @@ def test_what_is_asked_for_wrongly_is_said(
 
 
 def test_a_result_is_drawn_as_it_is_and_run_no_more(four: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.scenario.pictures.run_any", None)
+    monkeypatch.setattr("simulator.scenario.picture_kinds.run_any", None)
     assert "Four in a ring" in texts(collsim.picture(four, "timeline"))
     assert len(collsim.picture(four, "gif")) == 1 + 6
 
@@ -161,7 +165,31 @@ def test_a_folder_of_a_comparison_is_compared_again(tmp_path: Path) -> None:
     figure = picture(tmp_path / "out", "sizes")
     drawn = [str(line.get_label()) for line in figure.axes[0].lines]
     assert [name for name in drawn if name[0] != "_"] == ["ring", "direct"]
+    with pytest.raises(collsim.ScenarioErrors, match="memory"):
+        picture(tmp_path / "out", "sizes", memory_limit=1)
     for damage in ("{}", "[]", "no JSON", '{"sizes": ["1"], "times": {}}', '{"sizes": [2, 1], "times": {}}'):
         (tmp_path / "out" / "compare.json").write_text(damage, encoding="utf-8")
         with pytest.raises(collsim.ScenarioErrors, match=r"compare\.json: tells of no comparison"):
             picture(tmp_path / "out", "sizes")
+
+
+def test_a_folder_of_a_sweep_is_drawn_as_it_is_and_only_what_it_lacks_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, out = tmp_path / "varied.yaml", tmp_path / "out"
+    file.write_text(VARIED, encoding="utf-8")
+    found = sweep(file, out=out)
+    files = {path.name: path.read_bytes() for path in out.iterdir() if path.suffix != ".sqlite"}
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeping, "run_batch", None)
+        again = picture(out, "sweep")
+    collsim.save(again, tmp_path / "again.png")
+    assert (tmp_path / "again.png").read_bytes() == files["sweep.png"]
+    assert {name: (out / name).read_bytes() for name in files} == files
+    assert [list(line.get_ydata()) for line in picture(found, "sweep").axes[0].lines] == [
+        [row.fields["time"] for row in found.rows if row.fields["ranks"] == ranks] for ranks in (4, 8)
+    ]
+    (out / "sweep.sqlite").unlink()
+    collsim.save(picture(out, "sweep"), tmp_path / "again.png")
+    assert (tmp_path / "again.png").read_bytes() == files["sweep.png"]
+    assert not (out / "sweep.sqlite").exists()

@@ -11,7 +11,7 @@ from simulator.scenario.gains import gains
 from simulator.scenario.load import loads
 from simulator.scenario.run import Result, run
 from simulator.scenario.run_any import run_any
-from tests.cli.test_commands import write
+from tests.cli.command import write
 
 RING = """\
 topology: {kind: ring, ranks: 4, bandwidth: 1 GB/s}

@@ -14,7 +14,7 @@ from simulator.scenario.check import check
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.plan_load import loads_plan
 from simulator.scenario.plan_run import work_out
-from simulator.scenario.step_output import HEADER, step_rows
+from simulator.scenario.step_output import step_rows
 from simulator.scenario.step_run import work_out_step
 from simulator.scenario.update import update
 
@@ -110,7 +110,8 @@ def test_what_is_expected_of_a_step(tmp_path: Path) -> None:
 
 def test_a_row_a_task() -> None:
     result = work_out_step(loads_plan(PLAN))
-    rows = [dict(zip(HEADER, row, strict=True)) for row in step_rows(result)]
+    table = step_rows(result)
+    rows = [dict(zip(table.names, row, strict=True)) for row in table]
     assert len(rows) == len(result.report.step.graph)
     # 4 micro-batches go to the second stage, as 2 s h bytes each
     sent = [row for row in rows if row["stream"] == "send forward"]

@@ -12,7 +12,7 @@ from simulator.scenario.check import check
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.load import loads
 from simulator.scenario.output import write_results
-from simulator.scenario.result import HEADER, as_object, timeline_rows
+from simulator.scenario.result import HOP, as_object, timeline_rows
 from simulator.scenario.run import run
 from simulator.scenario.symmetric import find_symmetry
 
@@ -67,7 +67,7 @@ def test_the_result_is_that_of_every_rank(text: str) -> None:
         # a half of all ranks that is as slow as the distances: where one rank runs for all, nobody lists it
         wanted["bounds"]["cut"] = shown["bounds"]["cut"]
     assert {**shown, "verified": "full"} == rounded(wanted)
-    src, rest = HEADER.index("src"), HEADER.index("step")
+    src, rest = list(HOP).index("src"), list(HOP).index("step")
     assert [row[rest:] for row in timeline_rows(one)] == [
         row[rest:] for row in timeline_rows(whole) if row[src] == 0
     ]

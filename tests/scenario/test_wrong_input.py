@@ -131,7 +131,7 @@ CASES: list[tuple[str, str | bytes, list[str]]] = [
         ring("ranks: 8\n  bandwith: 1 GB/s"),
         ['1:1: missing key "bandwidth" in topology', '4:3: unknown key "bandwith" in topology; did you mean "bandwidth"?'],
     ),
-    ("no kind", f"topology: {{ranks: 8}}\n{GATHER}", ['1:1: missing key "kind", or "preset", in topology']),
+    ("no kind", f"topology: {{ranks: 8}}\n{GATHER}", ['1:1: missing key "kind", "preset" or "file" in topology']),
     ("unknown kind", f"topology: {{kind: rng, foo: 8}}\n{GATHER}", ['1:18: topology.kind: found the text "rng", expected ring']),
     ("list as a kind", f"topology: {{kind: [ring]}}\n{GATHER}", ["1:18: topology.kind: found a list, expected ring"]),
     ("text as a topology", f"topology: ring\n{GATHER}", ['1:11: topology: found the text "ring", expected a mapping of kind']),

@@ -9,7 +9,7 @@ export const AXIS = 22;
  */
 export function pageColours() {
   const style = getComputedStyle(document.documentElement);
-  const names = ["ink", "faint", "rule", "card", "zebra", "mark", "path", "edge", "wait", "grey", "focus", "full"];
+  const names = ["ink", "faint", "rule", "card", "zebra", "mark", "path", "wait", "grey", "focus", "full"];
   const colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
   colours.palette = [0, 1, 2, 3, 4, 5].map((i) => style.getPropertyValue(`--c${i}`).trim());
   return colours;

@@ -15,7 +15,8 @@ from algorithms.messages import messages
 from algorithms.schedule import COPY, REDUCE
 from simulator.engine.engines import run_plan
 from simulator.engine.jobs import Job
-from simulator.engine.lower import lower_together
+from simulator.engine.lower import lower_on
+from simulator.engine.machine import Machine
 from simulator.llm.calls import Call, Group, rank_share
 from simulator.llm.group_schedules import dims_of, group_schedule
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from simulator.engine.network import Network, Reduction
     from simulator.engine.plan import Plan
     from simulator.llm.plan import Parallel
+    from topologies.paths import Routes
     from topologies.topology import Topology
 
 
@@ -108,6 +110,7 @@ class Fabric:
     reduction: Reduction | None = None
     skew: float = 1.0
     _plans: dict[tuple[Way, int], Plan] = field(default_factory=dict, init=False, repr=False)
+    _routes: dict[bytes, Routes] = field(default_factory=dict, init=False, repr=False)
     _times: dict[tuple[Way, int], int] = field(default_factory=dict, init=False, repr=False)
 
     def plan(self, way: Way, size: int) -> Plan:
@@ -121,8 +124,8 @@ class Fabric:
             If it takes too long, or too much memory.
         """
         if (way, size) not in self._plans:
-            everybody = lower_together([self._job(way, size)], self.topology, self.network, self.reduction)
-            self._plans[way, size] = everybody.plan
+            machine = Machine(self.topology, self.network, self.reduction, known=self._routes)
+            self._plans[way, size] = lower_on([self._job(way, size)], machine).plan
         return self._plans[way, size]
 
     def time(self, way: Way, size: int, engine: str = "auto") -> int:

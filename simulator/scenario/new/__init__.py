@@ -1,6 +1,6 @@
 """Scenarios for a beginning: complete, with a line on every key, and what is optional as comments."""
 
 from simulator.scenario.new.files import MAKERS, Wish, new_scenario, usual_ranks
-from simulator.scenario.new.wishes import able, fitting
+from simulator.scenario.new.wishes import fitting
 
-__all__ = ["MAKERS", "Wish", "able", "fitting", "new_scenario", "usual_ranks"]
+__all__ = ["MAKERS", "Wish", "fitting", "new_scenario", "usual_ranks"]

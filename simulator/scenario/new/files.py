@@ -11,16 +11,17 @@ from typing import Final
 from pydantic_core import CoreSchema
 
 from algorithms.collective import KINDS
+from algorithms.registry import able
 from simulator.engine.network import Network
 from simulator.llm.plan import Parallel
 from simulator.scenario.choice import Asked, collective_keys, options_of
-from simulator.scenario.errors import ScenarioErrors, did_you_mean, one_of, printable
+from simulator.scenario.errors import ScenarioErrors, printable, suggestion
 from simulator.scenario.fields import Parameter, parameters_of
 from simulator.scenario.load import loads, scenario_keys
 from simulator.scenario.models import Expect, TopologyChoice
 from simulator.scenario.new.layout import Entry, Given, entries, to_text
 from simulator.scenario.new.starters import starter
-from simulator.scenario.new.wishes import able, fitting
+from simulator.scenario.new.wishes import fitting
 from simulator.scenario.plan_load import batch_keys, loads_any, plan_keys
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import work_out
@@ -102,7 +103,7 @@ def new_scenario(kind: str, wish: Wish) -> str:
     """
     if wish.algorithm is not None and wish.algorithm not in able(wish.collective):
         known = able(wish.collective)
-        hint = did_you_mean(wish.algorithm, known) or f"; expected {one_of(known)}"
+        hint = suggestion(wish.algorithm, known)
         raise CollsimError(f'no algorithm "{printable(wish.algorithm)}" does {wish.collective}{hint}')
     text = f"{_HEADS[kind]}{_HINT}{to_text(MAKERS[kind](wish))}"
     try:

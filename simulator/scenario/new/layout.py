@@ -74,8 +74,9 @@ def _comment(key: Parameter | None) -> str:
     words = words_of(key.annotation)
     choice = one_of(map(str, words)) if 0 < len(words) <= _MOST_WORDS else ""
     said = _END.split(f"{about(key)} ", maxsplit=1)[0].strip()
+    short = said.partition(": ")[0]
     both = f"{choice}: {said[:1].lower()}{said[1:]}" if choice and said else choice or said
-    return next((text for text in (both, choice, said) if text and len(text) <= _LONGEST), said)
+    return next((text for text in (both, choice, said) if text and len(text) <= _LONGEST), short)
 
 
 def _lines(entry: Entry, depth: int, dash: str = "") -> Iterator[str]:

@@ -1,26 +1,15 @@
-"""What goes with what a person wishes for: algorithms of a collective, the one for a topology."""
+"""The algorithm that goes with what a person wishes for."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from algorithms.registry import ALGORITHMS
+from algorithms.registry import ALGORITHMS, able
 
 _PREFERRED: Final = (
     *("hierarchical", "bucket", "rabenseifner", "recursive_halving", "recursive_doubling"),
     *("ring", "binomial", "pairwise", "dissemination", "direct"),
 )
-
-
-def able(kind: str) -> tuple[str, ...]:
-    """Algorithms that do a collective.
-
-    Examples
-    --------
-    >>> able("send_recv")
-    ('direct',)
-    """
-    return tuple(name for name, algorithm in ALGORITHMS.items() if kind in algorithm.collectives)
 
 
 def fitting(kind: str, topology: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from algorithms.collective import KINDS
-from algorithms.registry import ALGORITHMS
+from algorithms.registry import ALGORITHMS, able
 from simulator.scenario.choice import COMMON_OPTIONS, Asked, collective_keys, options_of
 from simulator.scenario.fields import Parameter
 from simulator.scenario.misfits import Way
@@ -79,20 +79,13 @@ def _own(keys: Mapping[str, Json], shared: Mapping[str, Json]) -> Json:
 def _by_name(definitions: Definitions, shared: Mapping[str, Json]) -> Json:
     """An algorithm of the catalogue: one that does the collective, with the options that it takes."""
     known = {name: algorithm.summary for name, algorithm in ALGORITHMS.items()}
-    able = [
-        when(
-            "kind",
-            [kind],
-            _one_of({name: known[name] for name in known if kind in ALGORITHMS[name].collectives}),
-        )
-        for kind in KINDS
-    ]
+    by_kind = [when("kind", [kind], _one_of({name: known[name] for name in able(kind)})) for kind in KINDS]
     unknown_kind = {"if": {"not": {"properties": {"kind": {"enum": list(KINDS)}}, "required": ["kind"]}}}
     options = [when("algorithm", [name], _closed(definitions, name, shared)) for name in ALGORITHMS]
     any_name = definitions.refer(ALGORITHM, lambda: words({}, known))
     anything = {"properties": {"algorithm": any_name}}
     # of an unknown algorithm nothing can be said of the other keys
-    return {"required": ["algorithm"], "allOf": [*able, {**unknown_kind, "then": anything}, *options]}
+    return {"required": ["algorithm"], "allOf": [*by_kind, {**unknown_kind, "then": anything}, *options]}
 
 
 def _one_of(known: Mapping[str, str]) -> Json:

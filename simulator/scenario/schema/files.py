@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Final
 
 from simulator.llm.hardware import Hardware
 from simulator.llm.model import transformer
 from simulator.scenario.choice import Asked
+from simulator.scenario.errors import one_of, printable
 from simulator.scenario.fields import Parameter, parameters_of
 from simulator.scenario.kinds import KINDS, PLAN_KEYS, SWEEP, TOGETHER_KEYS, WORKLOAD
 from simulator.scenario.load import scenario_keys
@@ -22,6 +23,7 @@ from simulator.scenario.sweep.models import SweepPlan
 from simulator.scenario.together_load import together_keys
 from simulator.scenario.together_models import Own
 from simulator.scenario.workload_load import workload_keys
+from topologies.errors import CollsimError
 
 NAME: Final = "collsim.schema.json"
 """Name of the file, in the library and beside what a person writes."""
@@ -48,11 +50,18 @@ def json_schema(part: str | None = None) -> Json:
     dict
         A draft 2020-12 schema, whose parts are ``$defs`` under their names.
 
+    Raises
+    ------
+    CollsimError
+        If there is no such kind.
+
     Examples
     --------
     >>> json_schema()["$defs"]["topology-ring"]["properties"]["direction"]["enum"]
     ['both', 'one']
     """
+    if part is not None and part not in PARTS:
+        raise CollsimError(f'there is no kind of file "{printable(part)}"; expected {one_of(PARTS)}')
     definitions = Definitions()
     for name, make in PARTS.items():
         definitions.refer(name, partial(make, definitions))
@@ -66,6 +75,7 @@ def json_schema(part: str | None = None) -> Json:
     }
 
 
+@cache
 def schema_text(part: str | None = None) -> str:
     """The schema as the text of a file."""
     return json.dumps(json_schema(part), indent=1, ensure_ascii=False) + "\n"

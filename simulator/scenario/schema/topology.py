@@ -9,6 +9,7 @@ from typing import Any
 from simulator.scenario.fields import parameters_of
 from simulator.scenario.library import PRESETS, heading, library_folder
 from simulator.scenario.load import topology_schema
+from simulator.scenario.models import FROM_FILE
 from simulator.scenario.parts import FOLDERS, Part, part_names, read_part
 from simulator.scenario.presets import LINK_KEYS, preset_names, read_preset
 from simulator.scenario.schema.convert import Definitions, Json
@@ -26,18 +27,31 @@ def topology_block(definitions: Definitions) -> Json:
         for kind in TOPOLOGIES
     }
     kind = words(unknown["kind"], {name: summary(builder) for name, builder in TOPOLOGIES.items()})
+    file = definitions.refer("topology-file", partial(_of_file, definitions))
     preset = words(unknown["preset"], {name: title(f"{name}.yaml") for name in preset_names()})
     return {
-        "description": "The network: its kind and what that takes, or a preset.",
+        "description": "The network: its kind and what that takes, a preset, or a file of another program.",
         "type": "object",
-        "properties": {"kind": kind, "preset": preset, "overrides": unknown["overrides"]},
+        "properties": {
+            **{"kind": kind, "preset": preset, "overrides": unknown["overrides"]},
+            "file": definitions.resolved(file)["properties"]["file"],
+        },
         "if": {"required": ["preset"]},
         "then": {"properties": {"kind": False}, "allOf": _by_preset(definitions)},
         "else": {
-            "required": ["kind"],
-            "allOf": [when("kind", [kind], block) for kind, block in kinds.items()],
+            "if": {"required": ["file"]},
+            "then": file,
+            "else": {
+                "required": ["kind"],
+                "allOf": [when("kind", [kind], block) for kind, block in kinds.items()],
+            },
         },
     }
+
+
+def _of_file(definitions: Definitions) -> Json:
+    """Keys of a topology in a file."""
+    return {"description": "A file of another program.", **definitions.convert(topology_schema(FROM_FILE))}
 
 
 def of_kind(definitions: Definitions, kind: str) -> Json:

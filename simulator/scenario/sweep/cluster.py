@@ -32,6 +32,11 @@ def cluster(address: str | None, scheduler_file: Path | None) -> Iterator[tuple[
     CollsimError
         If dask.distributed is not installed, nothing answers, or workers die over and over.
     """
+    if not address and scheduler_file is None:
+        # Dask would start a cluster of its own
+        raise CollsimError(
+            'a Dask cluster goes by its scheduler: an address, as "tcp://10.0.0.1:8786", or a file'
+        )
     distributed = _distributed()
     if scheduler_file is not None and not scheduler_file.is_file():
         raise CollsimError(f"{scheduler_file}: there is no such file, which a Dask scheduler writes")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.scenario.folder import keep
 from simulator.scenario.output import check_folder, save_figures, write_folder
-from simulator.scenario.sweep.store import NAME
+from simulator.scenario.rows import Rows
+from simulator.scenario.sweep.store import STORE
 
 if TYPE_CHECKING:
     from simulator.scenario.sweep.result import Sweep
@@ -24,11 +23,8 @@ def sweep_json(sweep: Sweep) -> str:
 
 def sweep_csv(sweep: Sweep) -> str:
     """A row a point, under the names of its columns; nothing where there is nothing."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(sweep.names)
-    writer.writerows([_csv_cell(value) for value in row.values()] for row in sweep.records())
-    return text.getvalue()
+    cells = ([_csv_cell(value) for value in row.values()] for row in sweep.records())
+    return Rows(dict.fromkeys(sweep.names, str), lambda: cells).csv()
 
 
 def _csv_cell(value: Any) -> Any:
@@ -43,7 +39,7 @@ def check_sweep_folder(folder: Path, *, force: bool) -> None:
     OutputError
         With what is in the way.
     """
-    if not (folder / NAME).is_file():
+    if not (folder / STORE).is_file():
         check_folder(folder, force=force)
 
 
@@ -83,18 +79,4 @@ def _write_parquet(sweep: Sweep, path: Path) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    columns = {name: _alike(values) for name, values in sweep.values().items()}
-    parquet.write_table(pyarrow.table(columns), path)
-
-
-def _alike(values: list[Any]) -> list[Any]:
-    """Values of one type, None among them.
-
-    >>> _alike([1, None, 2.5]), _alike([8, "auto"]), _alike([True, None])
-    ([1.0, None, 2.5], ['8', 'auto'], [True, None])
-    """
-    kinds = {type(value) for value in values if value is not None}
-    if len(kinds) < 2:
-        return values
-    to = float if kinds <= {int, float} else str
-    return [None if value is None else to(value) for value in values]
+    parquet.write_table(pyarrow.table(Rows.of(sweep.values()).values()), path)

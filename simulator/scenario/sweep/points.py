@@ -128,14 +128,7 @@ class SweepScenario:
             source = self._set(point.chosen)
             return read_any(source if point.seed is None else _seeded(source, point.seed), self.refused)
         except ScenarioErrors as error:
-            raise self.named(error) from None
-
-    def named(self, error: ScenarioErrors) -> ScenarioErrors:
-        """Errors in which what stands in no file is said to."""
-        return ScenarioErrors(
-            ScenarioError(one.message, self.origin, at=one.at) if is_typed(one) else one
-            for one in error.errors
-        )
+            raise said_by(error, self.origin) from None
 
     def _set(self, chosen: tuple[Choice, ...]) -> Source:
         """The scenario with its fields set, the whole of a block before its parts."""
@@ -149,6 +142,13 @@ class SweepScenario:
 def is_typed(error: ScenarioError) -> bool:
     """Whether an error is in what stands in no file."""
     return error.line == TYPED
+
+
+def said_by(error: ScenarioErrors, origin: str) -> ScenarioErrors:
+    """Errors in which what stands in no file goes by a name."""
+    return ScenarioErrors(
+        ScenarioError(one.message, origin, at=one.at) if is_typed(one) else one for one in error.errors
+    )
 
 
 def _kind(source: Source) -> tuple[At, Node | None]:

@@ -15,13 +15,13 @@ from pydantic_core import SchemaValidator, ValidationError
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, one_of, printable
 from simulator.scenario.fields import Parameter, block_schema
 from simulator.scenario.kinds import SWEEP
-from simulator.scenario.load import read_text, translated
+from simulator.scenario.load import opened, translated
 from simulator.scenario.parse import parse
 from simulator.scenario.parts import in_full
 from simulator.scenario.source import Block, Node, Scalar, Source, plain, put
 from simulator.scenario.sweep.models import How, SweepPlan
 from simulator.scenario.sweep.paths import path_of
-from simulator.scenario.sweep.points import DRAWN, TYPED, Axis, SweepScenario, is_typed
+from simulator.scenario.sweep.points import DRAWN, TYPED, Axis, SweepScenario, is_typed, said_by
 from simulator.scenario.sweep.values import choices, node_of
 from simulator.scenario.units import MAX_LENGTH
 from topologies.errors import CollsimError
@@ -65,22 +65,27 @@ def read_sweep(
         right is not looked at, but one must be.
     """
     source, refused = _parsed(scenario)
-    plan = _plan(source, refused)
+    _plan(source, refused)
     written = source.find((SWEEP,))
     block = written if isinstance(written, Block) else Block(TYPED, 1, {})
-    vary = vary or {}
-    block = _with_fields(block, vary, how, seeds)
+    block = _with_fields(block, vary or {}, how, seeds)
+    root = put(source.root, (SWEEP,), block)
+    whole = Source(source.file, root, root)
+    try:
+        # what is given beside the file is held to what a file may say
+        plan = _plan(whole, refused)
+    except ScenarioErrors as error:
+        raise said_by(error, origin) from None
     axes = _axes(source.file, block, points, origin)
     name = source.word(("name",)) or printable(Path(source.file).stem, limit=MAX_LENGTH - 3) or "scenario"
-    whole = put(source.root, (SWEEP,), block)
     found = SweepScenario(
         name=name,
-        source=Source(source.file, whole, whole),
+        source=whole,
         base=_without(source),
         refused=refused,
         axes=axes,
-        how=how or plan.how,
-        seeds=_seeds(seeds if seeds is not None else plan.seeds),
+        how=plan.how,
+        seeds=_seeds(whole, plan.seeds),
         origin=origin,
     )
     _check(found)
@@ -91,8 +96,10 @@ def _parsed(
     scenario: AnyScenario | str | os.PathLike[str],
 ) -> tuple[Source, tuple[ScenarioError, ...]]:
     if isinstance(scenario, str | os.PathLike):
-        return parse(read_text(scenario), os.fspath(scenario))
-    source = scenario.source
+        return parse(*opened(scenario))
+    source = getattr(scenario, "source", None)
+    if not isinstance(source, Source):
+        raise CollsimError(f"found {type(scenario).__name__}; expected a scenario, or its file")
     return Source(source.file, source.written, source.written), ()
 
 
@@ -165,9 +172,11 @@ def _without(source: Source) -> Source:
     return Source(source.file, full, full)
 
 
-def _seeds(seeds: int | Sequence[int] | None) -> tuple[int, ...] | None:
+def _seeds(source: Source, seeds: int | Sequence[int] | None) -> tuple[int, ...] | None:
     if seeds is None:
         return None
+    if isinstance(seeds, int) and seeds > MOST_POINTS:
+        _refuse(source, f"{seeds:,} seeds; a sweep has at most {MOST_POINTS:,} points", (SWEEP, "seeds"))
     return tuple(range(seeds)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))
 
 
@@ -175,20 +184,24 @@ def _check(found: SweepScenario) -> None:
     """Refuse a sweep of which no point is right, or that is none."""
     at = (SWEEP,)
     if not found.axes and found.seeds is None:
-        _refuse(found, 'nothing is varied: expected "sweep: {vary: {collective.size: 1KiB..1GiB}}"', at)
+        _refuse(
+            found.source, 'nothing is varied: expected "sweep: {vary: {collective.size: 1KiB..1GiB}}"', at
+        )
     counts = {axis.name: len(axis.values) for axis in found.axes}
     if found.how == "zip" and len(set(counts.values())) > 1:
         said = ", ".join(f"{name} has {count}" for name, count in counts.items())
-        _refuse(found, f"zip takes the first values together, then the second, ...: {said}", (*at, "how"))
+        _refuse(
+            found.source, f"zip takes the first values together, then the second, ...: {said}", (*at, "how")
+        )
     number = max(counts.values(), default=1) if found.how == "zip" else prod(counts.values())
     if number * len(found.seeds or (None,)) > MOST_POINTS:
-        _refuse(found, f"{number:,} points; a sweep has at most {MOST_POINTS:,}", at)
+        _refuse(found.source, f"{number:,} points; a sweep has at most {MOST_POINTS:,}", at)
     if found.seeds is not None and any(axis.at == ("network", "routing", "seed") for axis in found.axes):
-        _refuse(found, "seeds: network.routing.seed is varied, too", (*at, "seeds"))
+        _refuse(found.source, "seeds: network.routing.seed is varied, too", (*at, "seeds"))
     points = found.points()
     if found.seeds is not None and all(point.seed is None for point in points):
         what = f"seeds: nothing in this scenario is random; a network.routing of {one_of(DRAWN)} would be"
-        _refuse(found, what, (*at, "seeds"))
+        _refuse(found.source, what, (*at, "seeds"))
     first: ScenarioErrors | None = None
     for point in points:
         try:
@@ -201,8 +214,8 @@ def _check(found: SweepScenario) -> None:
         raise first
 
 
-def _refuse(found: SweepScenario, message: str, at: tuple[str, ...]) -> NoReturn:
-    error = found.source.error(f"sweep: {message}", at, key=True)
+def _refuse(source: Source, message: str, at: tuple[str, ...]) -> NoReturn:
+    error = source.error(f"sweep: {message}", at, key=True)
     raise CollsimError(message) if is_typed(error) else ScenarioErrors([error])
 
 
@@ -214,4 +227,8 @@ def fields_of(vary: Mapping[str, Any]) -> dict[str, Node]:
     CollsimError
         If some are not what a scenario may say.
     """
-    return {name: node_of(value, TYPED) for name, value in vary.items()}
+    if not isinstance(vary, Mapping):
+        raise CollsimError(
+            f'found {type(vary).__name__}; expected values by field, as {{"topology.ranks": [8, 16]}}'
+        )
+    return {str(name): node_of(value, TYPED) for name, value in vary.items()}

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
+from simulator.scenario.answer import Answer
 from simulator.scenario.flat import gathered
+from simulator.scenario.rows import as_column
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from simulator.scenario.rows import Column
     from simulator.scenario.sweep.points import Point, SweepScenario
-
-    Column: TypeAlias = NDArray[Any] | list[Any]
 
 ERROR: Final = "error"
 SEED: Final = "seed"
@@ -41,8 +38,8 @@ class Row:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sweep:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sweep(Answer):
     """A scenario run at every point of a sweep.
 
     Attributes
@@ -54,6 +51,11 @@ class Sweep:
 
     scenario: SweepScenario
     rows: tuple[Row, ...]
+
+    @property
+    def headline(self) -> str:
+        """What it is of, and what came of it."""
+        return f"{self.name}: {len(self.rows)} points"
 
     @property
     def name(self) -> str:
@@ -88,7 +90,7 @@ class Sweep:
         Numbers are an array, of float64 with nan for what there is not, or of int64 where there is
         something in every row; truths an array of bool; others a list, with None for nothing.
         """
-        return {name: _column(values) for name, values in self.values().items()}
+        return {name: as_column(values) for name, values in self.values().items()}
 
     def values(self) -> dict[str, list[Any]]:
         """Plain values of every column by name, None for nothing."""
@@ -107,19 +109,3 @@ class Sweep:
         """What is varied, of a row."""
         cells: list[Any] = [choice.cell for choice in row.point.chosen]
         return cells + [row.point.seed] * (len(self.varied) - len(cells))
-
-
-def _column(values: list[Any]) -> Column:
-    """Values as an array where they are numbers.
-
-    >>> _column([1, None]).tolist(), _column([1, 2]).dtype, _column(["ring", None])
-    ([1.0, nan], dtype('int64'), ['ring', None])
-    """
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {bool} and None not in values:
-        return np.array(values, dtype=np.bool_)
-    if not kinds or not kinds <= {int, float}:
-        return list(values)
-    if kinds == {int} and None not in values and max(map(abs, values)) < 2**63:
-        return np.array(values, dtype=np.int64)
-    return np.array([np.nan if value is None else float(value) for value in values])

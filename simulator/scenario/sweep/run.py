@@ -18,7 +18,7 @@ from simulator.scenario.sweep.outcome import Outcome
 from simulator.scenario.sweep.points import Point, SweepScenario
 from simulator.scenario.sweep.read import fields_of, read_sweep
 from simulator.scenario.sweep.result import Row, Sweep
-from simulator.scenario.sweep.store import Store, open_store
+from simulator.scenario.sweep.store import STORE, Store, open_store
 from simulator.scenario.sweep.work import Setting, Worked, key_of, one_line, run_batch
 
 if TYPE_CHECKING:
@@ -105,13 +105,48 @@ def sweep(
         asked = read_sweep(asked, fields_of(vary or {}), how=how, seeds=seeds, points=points)
     folder = None if out is None else Path(out)
     setting = Setting(verify, allow_code, memory_limit, version(), asked.origin)
-    with open_store(folder) as store, crew or local(workers) as (executor, number):
-        found = _Run(asked, setting, store, executor, number, report or silent).sweep()
+    found = _found(asked, setting, folder, crew or local(workers), report)
     if folder is not None:
         from simulator.scenario.sweep.output import write_sweep
 
         write_sweep(found, folder)
     return found
+
+
+def sweep_again(
+    asked: SweepScenario,
+    folder: Path | None,
+    *,
+    report: Report | None = None,
+    allow_code: bool = False,
+    memory_limit: int | None = None,
+) -> Sweep:
+    """What a folder holds of a sweep, whose files are left as they are; points that it lacks are run.
+
+    Parameters
+    ----------
+    asked : SweepScenario
+    folder : Path or None
+        As `sweep` has written it; None runs every point.
+    report, allow_code, memory_limit
+        As of `sweep`.
+
+    Raises
+    ------
+    CollsimError
+        If what the folder holds cannot be read, or what it lacks not be kept.
+    """
+    setting = Setting(None, allow_code, memory_limit, version(), asked.origin)
+    known = None if folder is None or not (folder / STORE).is_file() else folder
+    return _found(asked, setting, known, local(1), report)
+
+
+def _found(
+    asked: SweepScenario, setting: Setting, folder: Path | None, crew: Crew, report: Report | None
+) -> Sweep:
+    """Run what a folder does not hold yet."""
+    with crew as (executor, number), open_store(folder) as store:
+        return _Run(asked, setting, store, executor, number, report or silent).sweep()
 
 
 @contextmanager

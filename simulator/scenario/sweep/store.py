@@ -13,12 +13,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from simulator.scenario.sweep.outcome import Outcome
 from topologies.errors import CollsimError
 
-NAME: Final = "sweep.sqlite"
+Form = TypeVar("Form")
+
+STORE: Final = "sweep.sqlite"
+"""Name of the file in a folder of a sweep."""
 
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS rows (
@@ -68,7 +71,18 @@ class Store:
             marks = ", ".join("?" * len(part))
             query = f"SELECT key, fields, warnings, error FROM rows WHERE key IN ({marks})"
             for key, fields, warnings, error in self.connection.execute(query, part):
-                yield key, Outcome(json.loads(fields), tuple(json.loads(warnings)), error)
+                yield key, Outcome(_read(fields, dict), tuple(_read(warnings, list)), error)
+
+
+def _read(text: Any, kind: type[Form]) -> Form:
+    """What was written down, unless something else has written there."""
+    try:
+        found = json.loads(text)
+    except (ValueError, TypeError):
+        found = None
+    if not isinstance(found, kind):
+        raise sqlite3.DatabaseError("it holds what collsim has not written")
+    return found
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -96,7 +110,7 @@ def open_store(folder: Path | None) -> Iterator[Store]:
     CollsimError
         If it is another kind of file, or cannot be written.
     """
-    path = ":memory:" if folder is None else str(folder / NAME)
+    path = ":memory:" if folder is None else str(folder / STORE)
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)

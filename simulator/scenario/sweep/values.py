@@ -139,7 +139,7 @@ def typed_values(text: str, line: int) -> Node:
         raise CollsimError(error.errors[0].message) from None
     if refused:
         raise CollsimError(refused[0].message)
-    listed = moved_to(source, line)
+    listed = _moved_to(source, line)
     if len(listed.items) == 1:
         (one,) = listed.items
         ranged = isinstance(one, Scalar) and isinstance(one.value, str) and DOTS in one.value
@@ -148,7 +148,7 @@ def typed_values(text: str, line: int) -> Node:
     return listed
 
 
-def moved_to(source: Source, line: int) -> Items:
+def _moved_to(source: Source, line: int) -> Items:
     """The list `values` of a source with everything in it at one place."""
     root = source.root
     if not isinstance(root, Block):

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 from simulator.scenario.digest import digest, version
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.flat import flat
-from simulator.scenario.folder import workload_files
-from simulator.scenario.kept import Kept
-from simulator.scenario.models import Code, Scenario
+from simulator.scenario.folder import contents
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.result import as_object
+from simulator.scenario.reused import Reused
 from simulator.scenario.run_any import run_any
 from simulator.scenario.sweep.outcome import Outcome
 from simulator.scenario.sweep.points import is_typed
-from simulator.scenario.workload_models import WorkloadScenario
 from topologies.errors import CollsimError
 from topologies.loops import numba_is_here
 
@@ -79,22 +77,22 @@ def run_batch(setting: Setting, scenarios: Sequence[AnyScenario], many: bool) ->
     if many:
         # loops are compiled wherever it is there: the same results, sooner
         numba_is_here()
-    began, kept = perf_counter(), Kept()
-    outcomes = tuple(_outcome(scenario, setting, kept) for scenario in scenarios)
+    began, reused = perf_counter(), Reused()
+    outcomes = tuple(_outcome(scenario, setting, reused) for scenario in scenarios)
     return Worked(outcomes, perf_counter() - began)
 
 
-def _outcome(scenario: AnyScenario, setting: Setting, kept: Kept) -> Outcome:
+def _outcome(scenario: AnyScenario, setting: Setting, reused: Reused) -> Outcome:
     """What came of a scenario, or the error that is in its place."""
     try:
-        return Outcome(*_run(scenario, setting, kept))
+        return Outcome(*_run(scenario, setting, reused))
     except CollsimError as error:
         return Outcome({}, error=one_line(error, setting.origin))
     except MemoryError:
         return Outcome({}, error="this does not fit memory")
 
 
-def _run(scenario: AnyScenario, setting: Setting, kept: Kept) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _run(scenario: AnyScenario, setting: Setting, reused: Reused) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Run a scenario as `collsim run` does, or a plan as far as it says enough: a row, and its warnings."""
     if isinstance(scenario, PlanScenario):
         from simulator.scenario.sweep.plan_work import plan_row
@@ -105,7 +103,7 @@ def _run(scenario: AnyScenario, setting: Setting, kept: Kept) -> tuple[dict[str,
         verify=setting.verify,
         allow_code=setting.allow_code,
         memory_limit=setting.memory_limit,
-        kept=kept,
+        reused=reused,
     )
     return flat(as_object(result)), result.warnings
 
@@ -123,18 +121,6 @@ def one_line(error: CollsimError, origin: str) -> str:
 
 
 def key_of(scenario: AnyScenario, setting: Setting) -> str:
-    """What a point's outcome is found by: everything that it depends on, the code of a person's own too."""
-    return digest([setting.code, setting.verify, type(scenario).__name__, scenario, _own_code(scenario)])
-
-
-def _own_code(scenario: AnyScenario) -> list[str]:
-    """The bytes of the files that a scenario names: of code, or of a workload."""
-    if isinstance(scenario, PlanScenario):
-        return []
-    if isinstance(scenario, WorkloadScenario):
-        named_files = [file for _, files in workload_files(scenario.source) for file in files]
-        return [file.read_bytes().hex() if file.is_file() else "" for file in named_files]
-    ones = [scenario] if isinstance(scenario, Scenario) else [one.scenario for one in scenario.members]
-    named = [one.collective.own.file for one in ones if isinstance(one.collective.own, Code)]
-    files = [Path(scenario.source.file).parent / name for name in named]
-    return [file.read_bytes().hex() if file.is_file() else "" for file in files]
+    """What a point's outcome is found by: everything that it depends on, the files that it names too."""
+    about = (type(scenario).__name__, scenario, contents(scenario.source))
+    return digest([setting.code, setting.verify, *about])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from algorithms.counts import count
 from algorithms.errors import ScheduleError
 from algorithms.latency_bound import ceil_log
-from algorithms.registry import ALGORITHMS, build
+from algorithms.registry import able, build
 from simulator.seeds.page import Grid, Remark, Section, verdict
 from simulator.seeds.seed1.claims import sent
 from simulator.seeds.seed1.examples import (
@@ -140,13 +140,12 @@ def same_for_the_dual() -> Remark:
 def _most_sent() -> dict[str, int]:
     """Bytes of the busiest rank by algorithm."""
     found = {}
-    for name, algorithm in ALGORITHMS.items():
-        if "reduce_scatter" in algorithm.collectives:
-            try:
-                found[name] = count(build(name, "reduce_scatter", RANKS, SIZE)).bytes_sent_max
-            except ScheduleError:
-                # made for other numbers of ranks
-                continue
+    for name in able("reduce_scatter"):
+        try:
+            found[name] = count(build(name, "reduce_scatter", RANKS, SIZE)).bytes_sent_max
+        except ScheduleError:
+            # made for other numbers of ranks
+            continue
     return found
 
 

@@ -15,7 +15,7 @@ from algorithms.duality import dual
 from algorithms.errors import ScheduleError
 from algorithms.order import keeps_order
 from algorithms.proof import prove
-from algorithms.registry import ALGORITHMS, build
+from algorithms.registry import able, build
 from algorithms.schedule import REDUCE
 from simulator.seeds.page import Cell, Grid, Remark, Section, compared, verdict
 from simulator.seeds.seed1.claims import DUALITY, sent
@@ -47,15 +47,11 @@ def semantics_section() -> Section:
     )
 
 
-def _names(kind: str) -> list[str]:
-    return [name for name, algorithm in ALGORITHMS.items() if kind in algorithm.collectives]
-
-
 @cache
 def definition() -> Remark:
     """Rank i ends with the sum of all ranks' parts i."""
     proofs: list[bool] = []
-    for name in _names("reduce_scatter"):
+    for name in able("reduce_scatter"):
         for ranks in TRIED:
             try:
                 schedule = build(name, "reduce_scatter", ranks, 64 * ranks)
@@ -68,7 +64,7 @@ def definition() -> Remark:
     return Remark(
         "Of A_i = [A_i^(0) ... A_i^(N-1)] node i ends with B_i = ⊕ over j of A_j^(i).",
         verdict(proofs),
-        f"Run on random integers, {len(proofs)} schedules end so: all {len(_names('reduce_scatter'))} "
+        f"Run on random integers, {len(proofs)} schedules end so: all {len(able('reduce_scatter'))} "
         f"algorithms of the catalogue, on {', '.join(map(str, TRIED))} ranks where they are made for so "
         "many.",
     )
@@ -90,7 +86,7 @@ def blocks() -> Remark:
 @cache
 def order() -> Remark:
     """The sum runs from j = 0 to N - 1."""
-    names = _names("reduce_scatter")
+    names = able("reduce_scatter")
     ring = build("ring", "reduce_scatter", RANKS, RANKS)
     first = int(ring.src[(ring.step == 0) & (ring.first == 0)][0])
     keeping = [name for name in names if keeps_order(build(name, "reduce_scatter", RANKS, RANKS))]
@@ -147,7 +143,7 @@ def _operation(schedule: Schedule) -> str:
 @cache
 def reversal() -> Remark:
     """An AllGather backwards is a ReduceScatter."""
-    names = _names("allgather")
+    names = able("allgather")
     without = [
         name for name in names if (schedule := build(name, "allgather", RANKS, SIZE)) and not _turns(schedule)
     ]

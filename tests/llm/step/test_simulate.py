@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from simulator.engine import links
 from simulator.engine.analysis import use_of
 from simulator.engine.engines import run_plan
 from simulator.engine.errors import PlanError
@@ -198,3 +200,24 @@ def test_a_loaded_expert_is_waited_for() -> None:
     names = {where.topology.link_name(link): int(use.bytes[link]) for link in range(len(use.bytes))}
     assert names["0->switch"] == 6000 == max(names.values())
     assert names["switch->0"] == 667 + 667 + 666
+
+
+def test_a_way_is_routed_once_whatever_the_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+    real = links.flow_routes
+
+    def counted(*arguments: Any) -> Any:
+        found.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(links, "flow_routes", counted)
+    parallel = Parallel(tp=4, dp=2)
+    where = fabric(parallel)
+    way = Way(Group("tp", ("tp",)), "allgather", 0)
+    sizes = (4096, 8192, 1000)
+    plans = [where.plan(way, size) for size in sizes]
+    assert len(found) == 1
+    for size, plan in zip(sizes, plans, strict=True):
+        fresh = fabric(parallel).plan(way, size)
+        for column in ("resource", "hold", "hop_offset", "dependency"):
+            np.testing.assert_array_equal(getattr(plan, column), getattr(fresh, column))

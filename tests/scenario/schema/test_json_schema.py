@@ -102,8 +102,11 @@ def refusal(text: str, part: str | None = None) -> str:
 
 @pytest.mark.parametrize(("name", "part"), FILES.items())
 def test_published_file_is_current(name: str, part: str | None) -> None:
-    Draft202012Validator.check_schema(json_schema(part))
     assert (library_folder() / name).read_text("utf-8") == schema_text(part), "`make schema` writes it anew"
+
+
+def test_it_is_a_schema() -> None:
+    Draft202012Validator.check_schema(json_schema())
 
 
 def test_published_words_are_current() -> None:
@@ -346,7 +349,7 @@ def write() -> None:
 
 
 def test_schema_is_small_enough_to_load_in_no_time() -> None:
-    assert len(json.dumps(json_schema())) < 200_000
+    assert len(json.dumps(validator().schema)) < 200_000
 
 
 if __name__ == "__main__":

@@ -38,9 +38,8 @@ def test_a_grid_in_order_and_each_point_read(tmp_path: Path) -> None:
 
 
 def test_what_is_given_beside_the_file_replaces_and_adds(tmp_path: Path) -> None:
-    vary = {"topology.ranks": [2], "collective.size": {"range": "1..64", "points": 4}, "reduction": [None]}
-    vary["collective.size"] = {"range": "1 kB..1 MB", "points": 4}
-    vary["reduction"] = [{"bandwidth": "1 GB/s"}]
+    size = {"range": "1 kB..1 MB", "points": 4}
+    vary = {"topology.ranks": [2], "collective.size": size, "reduction": [{"bandwidth": "1 GB/s"}]}
     sweep = read(tmp_path, SWEEP.replace("[ring, direct]", "[ring]"), vary=vary)
     assert sweep.varied == ("collective.size", "topology.ranks", "collective.algorithm", "reduction")
     whole = "{bandwidth: 1 GB/s}"
@@ -64,13 +63,14 @@ def test_seeds_are_of_what_is_random(tmp_path: Path) -> None:
 
 
 def test_presets_by_bare_name_and_parts_after_wholes(tmp_path: Path) -> None:
-    vary = {"model.sequence": [128, 256], "model": ["llama3-8b", "llama3-70b"], "parallel.dp": [1]}
     bare = PLAN.replace(PLAN.splitlines()[0], "model: llama3-70b").replace("{dp: 4}", "{dp: 2}")
     for text in (PLAN, bare):
         sweep = read(tmp_path, text, vary={"model.sequence": [128, 256]})
         lengths = [one.model.sequence for one in map(sweep.read, sweep.points())]  # type: ignore[union-attr]
         assert lengths == [128, 256]
-    sweep = read(tmp_path, bare, vary={**vary, "model": [{"preset": "llama3-8b"}, {"preset": "llama3-70b"}]})
+    models = [{"preset": "llama3-8b"}, {"preset": "llama3-70b"}]
+    vary = {"model.sequence": [128, 256], "model": models, "parallel.dp": [1]}
+    sweep = read(tmp_path, bare, vary=vary)
     found = [sweep.read(point) for point in sweep.points()]
     assert all(isinstance(one, PlanScenario) for one in found)
     layers = [(one.model.sequence, one.model.layers) for one in found if isinstance(one, PlanScenario)]
@@ -120,20 +120,15 @@ def test_presets_by_bare_name_and_parts_after_wholes(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said_at_its_place(old: str, new: str, message: str, tmp_path: Path) -> None:
     text = SWEEP.replace(old, new, 1)
-    if old == "[4, 8]":
-        text = text.replace("1KiB..4KiB", "{range: 1KiB..1TiB, points: 199}").replace(
-            "ring, direct", "a, b, c"
-        )
-        message = "4:1: sweep: 119,400 points; a sweep has at most 100,000"
     with pytest.raises(ScenarioErrors) as caught:
         read(tmp_path, text)
     assert message in str(caught.value)
 
 
 def test_points_that_are_too_many(tmp_path: Path) -> None:
-    many = {"delay.1": "1 fs..1 us", "delay.2": "1 fs..1 us", "delay.3": [f"{i} us" for i in range(3)]}
+    delays = {rank: [f"{i} us" for i in range(count)] for rank, count in (("delay.2", 199), ("delay.3", 3))}
     with pytest.raises(CollsimError, match="119,400 points; a sweep has at most 100,000"):
-        read(tmp_path, RING, vary={**many, "delay.2": [f"{i} us" for i in range(199)]}, points=200)
+        read(tmp_path, RING, vary={"delay.1": "1 fs..1 us", **delays}, points=200)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +145,18 @@ def test_points_that_are_too_many(tmp_path: Path) -> None:
         ),
         (RING, {"vary": {"topology.ranks": {2, 4}}}, "found set, expected what a scenario may say"),
         ("[1]", {"vary": {"a": [1]}}, "expected a mapping"),
+        (RING, {"vary": {"topology.ranks": {"range": "2..4", "poits": 3}}}, 'vary: unknown key "poits"'),
+        (RING, {"vary": {"topology.ranks": {"kind": "2..4"}}}, 'vary: missing key "range"'),
+        (RING, {"vary": {"topology.ranks": [2, 4]}, "how": "grit"}, 'vary: sweep.how: found the text "grit"'),
+        (
+            RING,
+            {"vary": {"topology.ranks": "2..4"}, "points": 2.5},
+            "a range holds 2 to 200 values, found 2.5",
+        ),
+        (RING, {"vary": 3}, "found int; expected values by field"),
+        (DRAWN, {"seeds": [-1]}, "vary: sweep.seeds"),
+        (DRAWN, {"seeds": 10**9}, "1,000,000,000 seeds; a sweep has at most 100,000 points"),
+        (DRAWN.replace("kind: leaf", "kind:  leaf") + "sweep: {seeds: 1000000000}", {}, "small.yaml:4:9: "),
     ],
 )
 def test_what_is_wrong_beside_the_file(

@@ -35,6 +35,7 @@ from tests.scenario.sweep.sweep_examples import (
     TOGETHER,
     write,
 )
+from topologies.errors import CollsimError
 
 Fields = dict[str, object]
 
@@ -66,6 +67,13 @@ def of_serve(path: Path) -> Fields:
         (PLAN, "parallel.dp", ["2", "4"], lambda path: flat(memory_object(work_out(path)))),
         (STEP, "parallel.zero", ["0", "3"], lambda path: flat(step_object(work_out_step(path)))),
         (SERVE, "serve.prompt", ["32", "64"], of_serve),
+        # of what only serves a training step is not asked for
+        (
+            SERVE.partition("serve:")[0],
+            "parallel.dp",
+            ["4"],
+            lambda path: flat(memory_object(work_out(path))),
+        ),
     ],
 )
 def test_a_point_is_what_it_is_by_itself(
@@ -203,3 +211,10 @@ def test_a_point_that_failed_is_tried_again(tmp_path: Path) -> None:
     assert "memory" in sweep(path, vary, out=out, memory_limit=1).rows[0].error
     assert not sweep(path, vary, out=out).failed
     assert rows_in(out) == 1
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, 10**9])
+def test_no_such_number_of_workers(workers: float, tmp_path: Path) -> None:
+    with pytest.raises(CollsimError, match="there are 1 to 1,024 workers, found"):
+        sweep(write(tmp_path, RING), {"topology.ranks": [2]}, workers=workers, out=tmp_path / "out")  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from simulator.scenario.sweep.outcome import Outcome
-from simulator.scenario.sweep.store import NAME, open_store
+from simulator.scenario.sweep.store import STORE, open_store
 from topologies.errors import CollsimError
 
 
@@ -32,7 +32,7 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
         assert {key: one.fields["time"] for key, one in store.outcomes(keys).items()} == {
             str(key): key for key in range(90)
         }
-    with closing(sqlite3.connect(tmp_path / "out" / NAME)) as connection:
+    with closing(sqlite3.connect(tmp_path / "out" / STORE)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
@@ -53,11 +53,24 @@ def test_all_of_a_batch_or_nothing(tmp_path: Path) -> None:
 
 
 def test_what_is_no_such_file(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text("a diary, of some length, and no data of sqlite at all", encoding="utf-8")
+    (tmp_path / STORE).write_text("a diary, of some length, and no data of sqlite at all", encoding="utf-8")
     with (
         pytest.raises(CollsimError, match="cannot keep what a sweep finds: file is not a database"),
         open_store(tmp_path),
     ):
         pass
-    with pytest.raises(CollsimError, match="cannot write"), open_store(tmp_path / NAME / "deep"):
+    with pytest.raises(CollsimError, match="cannot write"), open_store(tmp_path / STORE / "deep"):
         pass
+
+
+@pytest.mark.parametrize("fields", ["{broken", "[1]", b"\xff\x00"])
+def test_rows_that_something_else_has_written(fields: str | bytes, tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        store.keep([("a", Outcome({"time": 1.0}))])
+    with closing(sqlite3.connect(tmp_path / STORE)) as connection, connection:
+        connection.execute("UPDATE rows SET fields = ?", [fields])
+    with (
+        pytest.raises(CollsimError, match="holds what collsim has not written"),
+        open_store(tmp_path) as store,
+    ):
+        store.done(["a"])

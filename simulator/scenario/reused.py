@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, eq=False)
-class Kept:
+class Reused:
     """The topology and the schedule of the run before, and how that was proven.
 
-    A new one keeps nothing, so that a run by itself makes everything.
+    A new one has nothing, so that a run by itself makes everything.
     """
 
     _shape: TopologyChoice | None = None

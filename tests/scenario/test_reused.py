@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from algorithms.registry import ALGORITHMS
-from simulator.scenario.kept import Kept
 from simulator.scenario.load import loads
 from simulator.scenario.result import as_object
+from simulator.scenario.reused import Reused
 from simulator.scenario.run import run
 
 PLACES = {"in_network": "{kind: crossbar, ranks: 4, bandwidth: 1 GB/s, switch: reduces}"}
@@ -24,24 +24,24 @@ def text(kind: str, algorithm: str, size: int) -> str:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_at_other_sizes(algorithm: str) -> None:
     for kind in ALGORITHMS[algorithm].collectives:
-        kept = Kept()
+        reused = Reused()
         small, large = (
             loads(text(kind, algorithm, 0 if kind == "barrier" else size)) for size in (3840, 7680)
         )
-        run(small, kept=kept)
-        assert as_object(run(large, kept=kept)) == as_object(run(large))
+        run(small, reused=reused)
+        assert as_object(run(large, reused=reused)) == as_object(run(large))
 
 
 def test_what_does_not_go_evenly_is_made_anew() -> None:
-    kept = Kept()
+    reused = Reused()
     for size in (3840, 7680, 7681, 7680, 3841, 0):
         scenario = loads(text("allreduce", "ring", size))
-        assert as_object(run(scenario, kept=kept)) == as_object(run(scenario))
+        assert as_object(run(scenario, reused=reused)) == as_object(run(scenario))
 
 
 def test_another_topology_or_option_is_made_anew() -> None:
-    kept, base = Kept(), loads(text("broadcast", "binomial", 3840))
-    run(base, kept=kept)
+    reused, base = Reused(), loads(text("broadcast", "binomial", 3840))
+    run(base, reused=reused)
     others = (
         text("broadcast", "binomial", 3840).replace("latency: 1 us", "latency: 2 us"),
         text("broadcast", "binomial", 3840).replace("size", "root: 2, size"),
@@ -50,4 +50,4 @@ def test_another_topology_or_option_is_made_anew() -> None:
     )
     for other in others:
         scenario = loads(other)
-        assert as_object(run(scenario, kept=kept)) == as_object(run(scenario))
+        assert as_object(run(scenario, reused=reused)) == as_object(run(scenario))

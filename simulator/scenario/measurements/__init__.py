@@ -1,0 +1,1 @@
+"""Logs of benchmarks that time collectives, one module a format."""

@@ -1,0 +1,1 @@
+"""Simulated winners as tables that communication libraries choose their algorithms by."""

@@ -1,0 +1,67 @@
+"""What every reader of topologies is given, and what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from topologies.errors import FormatError
+
+MOST_BYTES: Final = 64 << 20
+"""Of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a person says beside a file, for what it leaves open.
+
+    Attributes
+    ----------
+    bandwidth, latency, overhead : float, optional
+        Of links of which the file does not say it: bytes/s, s, s.
+    machines : int, optional
+        How many machines as in the file are joined by one network, where it describes a machine.
+    """
+
+    bandwidth: float | None = None
+    latency: float | None = None
+    overhead: float | None = None
+    machines: int | None = None
+
+
+def decode(data: bytes, file: str) -> str:
+    """Turn the bytes of a file into text.
+
+    Raises
+    ------
+    FormatError
+        If there is nothing, far too much, or what is no UTF-8.
+
+    Examples
+    --------
+    >>> decode(b"1 2", "a.txt")
+    '1 2'
+    """
+    if len(data) > MOST_BYTES:
+        raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        found = error.object[error.start]
+        raise FormatError(f"not UTF-8 text: found 0x{found:02x}", file, byte=error.start) from None
+    if not text.strip():
+        raise FormatError("the file is empty", file, 1, 1)
+    return text
+
+
+def shown(text: object, most: int = 60) -> str:
+    r"""Foreign text, on one line and cut where it is long.
+
+    Examples
+    --------
+    >>> print(shown("two\nlines"), shown("x" * 99, most=4))
+    two\nlines xxxx...
+    """
+    word = str(text)
+    word = word if len(word) <= most else f"{word[:most]}..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in word)
