@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         together,
         trace,
     )
+    from algorithms.formats.chakra_schedule import ChakraFiles, to_chakra
     from algorithms.formats.registry import write_schedule
     from algorithms.formats.written import Written
     from algorithms.order import associations, keeps_order
@@ -133,6 +134,9 @@ if TYPE_CHECKING:
     from simulator.scenario.tuning.table import TuningTable, tuning_table
     from simulator.scenario.update import update
     from simulator.scenario.vendor_tables import VendorTimes, vendor_times
+    from simulator.scenario.workload_load import loads_workload
+    from simulator.scenario.workload_models import WorkloadScenario
+    from simulator.scenario.workload_run import WorkloadResult
     from topologies import (
         TOPOLOGIES,
         CollsimError,
@@ -177,6 +181,7 @@ __all__ = [
     "Bounds",
     "Calibration",
     "CalibrationResult",
+    "ChakraFiles",
     "Collective",
     "CollsimError",
     "Comparison",
@@ -249,6 +254,8 @@ __all__ = [
     "UnitError",
     "VendorTimes",
     "Wish",
+    "WorkloadResult",
+    "WorkloadScenario",
     "Written",
     "as_json",
     "assemble",
@@ -293,6 +300,7 @@ __all__ = [
     "loads_any",
     "loads_plan",
     "loads_together",
+    "loads_workload",
     "lower",
     "lower_bounds",
     "lower_together",
@@ -336,6 +344,7 @@ __all__ = [
     "textbook_bounds",
     "then",
     "timeline_figure",
+    "to_chakra",
     "together",
     "together_figure",
     "topology_figure",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from algorithms.errors import ProofError
 from algorithms.programs.summary import summary
-from simulator.scenario.differences import Difference, differences
+from simulator.scenario.differences import Difference, differences, time_differences
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.kinds import OtherKindError
 from simulator.scenario.plan_check import plan_differences
@@ -19,12 +19,17 @@ from simulator.scenario.plan_run import PlanResult, work_out
 from simulator.scenario.schedule_file import is_schedule, proven_program
 from simulator.scenario.together_check import together_differences
 from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.workload_run import WorkloadResult
 
 if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
-    from simulator.scenario.run import Result
+    from simulator.scenario.result import AnyResult
     from simulator.scenario.source import At
     from simulator.scenario.together_models import TogetherScenario
+    from simulator.scenario.workload_models import WorkloadScenario
+
+    Runnable: TypeAlias = Scenario | TogetherScenario | WorkloadScenario
+    Held: TypeAlias = AnyResult | PlanResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class Outcome:
     ----------
     file : str
         As it was given.
-    result : Result, TogetherResult, PlanResult or None
+    result : Result, TogetherResult, WorkloadResult, PlanResult or None
         None where there is none: the input is wrong, or the proof failed.
     mismatches : tuple of Mismatch
     wrong, unproven : str
@@ -74,7 +79,7 @@ class Outcome:
     """
 
     file: str
-    result: Result | TogetherResult | PlanResult | None = None
+    result: Held | None = None
     mismatches: tuple[Mismatch, ...] = ()
     wrong: str = ""
     unproven: str = ""
@@ -93,9 +98,7 @@ class Outcome:
         return said.splitlines() if said else diff(self.file, self.mismatches)
 
 
-def hold(
-    file: Path, run: Callable[[Scenario | TogetherScenario], Result | TogetherResult], name: str | None = None
-) -> Outcome:
+def hold(file: Path, run: Callable[[Runnable], AnyResult], name: str | None = None) -> Outcome:
     """Load a scenario, run it, or work a plan out, and hold the result against what it expects.
 
     A schedule in a file of another tool is proven.
@@ -131,7 +134,7 @@ def diff(file: str, mismatches: Sequence[Mismatch]) -> list[str]:
     return [f"{row[0]:{place}}{row[1]:{expected}}found {row[2]}" for row in rows]
 
 
-def check(result: Result | TogetherResult | PlanResult) -> tuple[Mismatch, ...]:
+def check(result: Held) -> tuple[Mismatch, ...]:
     """Expectations of the result's scenario that it does not meet."""
     source = result.scenario.source
     return tuple(
@@ -148,12 +151,14 @@ def check(result: Result | TogetherResult | PlanResult) -> tuple[Mismatch, ...]:
     )
 
 
-def _differences(result: Result | TogetherResult | PlanResult) -> Iterator[tuple[str, At, Difference]]:
+def _differences(result: Held) -> Iterator[tuple[str, At, Difference]]:
     """Of whom (where there are several), under which block, and what."""
     if isinstance(result, TogetherResult):
         yield from together_differences(result)
         return
-    if isinstance(result, PlanResult):
+    if isinstance(result, WorkloadResult):
+        found = time_differences("time", result.scenario.expect.time, result.duration)
+    elif isinstance(result, PlanResult):
         found = plan_differences(result)
     else:
         found = differences(result.scenario.expect, result, result.timeline.time)
