@@ -35,8 +35,9 @@ def convert(
     """Write a schedule, or a topology, in another tool's format.
 
     IN is a file of another tool, or a scenario, of which the one or the other is written. Formats are told
-    by names and contents: schedules are written as msccl, mscclpp and goal, topologies as graphml, astra-sim
-    and dot. What OUT cannot say is listed. A schedule that is wrong is refused.
+    by names and contents: schedules are written as msccl, mscclpp and goal, or of a scenario as chakra, a
+    file a rank; topologies as graphml, astra-sim and dot. What OUT cannot say is listed. A schedule that is
+    wrong is refused.
     """
     from simulator.scenario import convert as conversion
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from algorithms.formats.chakra_schedule import ChakraFiles, to_chakra
 from algorithms.formats.registry import FORMATS, WRITTEN, write_schedule
 from algorithms.formats.written import Written
+from simulator.scenario.chakra_output import write_traces
 from simulator.scenario.errors import one_of
 from simulator.scenario.library import resolve
 from simulator.scenario.output import check_new, write_file
 from simulator.scenario.run import build_topology
 from simulator.scenario.run_any import load_scenario
-from simulator.scenario.schedule_file import program_of_scenario, proven_program
+from simulator.scenario.schedule_file import (
+    program_of_scenario,
+    proven_program,
+    proven_schedule,
+    unsaid_of,
+)
 from simulator.scenario.topology_file import is_astra, read_topology
 from topologies.errors import CollsimError
 from topologies.formats.registry import FORMATS as TOPOLOGY_FORMATS
@@ -44,7 +51,8 @@ class Family:
     of_scenario : callable
         (scenario, whether its code may be run) -> thing, and the bytes of its full vector, where it has one.
     write : callable
-        (thing, name of a format, bytes of its full vector or None) -> what is written.
+        (thing, name of a format, bytes of its full vector or None) -> what is written; of execution
+        traces a file a rank.
     """
 
     what: str
@@ -52,7 +60,7 @@ class Family:
     writes: Mapping[str, tuple[str, ...]]
     read: Callable[[Path, str | None], Any]
     of_scenario: Callable[[Scenario | TogetherScenario, bool], tuple[Any, int | None]]
-    write: Callable[[Any, str, int | None], Written]
+    write: Callable[[Any, str, int | None], Written | ChakraFiles]
 
 
 SCHEDULES: Final = Family(
@@ -92,7 +100,31 @@ TOPOLOGIES: Final = Family(
     _write_topology,
 )
 
-FAMILIES: Final = (SCHEDULES, TOPOLOGIES)
+
+def _no_trace(path: Path, _form: str | None) -> Any:
+    raise CollsimError(f"execution traces are written of scenarios; {path} is none")
+
+
+def _traced(scenario: Scenario | TogetherScenario, allow_code: bool) -> tuple[ChakraFiles, int]:
+    """The schedule of a scenario, in which messages wait as its network's `sync` says."""
+    schedule, sync = proven_schedule(scenario, allow_code), scenario.network.sync
+    if schedule.precedence is not None or sync == "barrier":
+        how = "at barriers" if sync == "barrier" else "as its thread blocks do"
+        raise CollsimError(f"this schedule waits {how}, which execution traces are not written of")
+    files = to_chakra(schedule, sync)
+    return replace(files, lost=(*unsaid_of(scenario), *files.lost)), schedule.collective.size
+
+
+TRACES: Final = Family(
+    "execution traces",
+    (),
+    MappingProxyType({"chakra": (".et",)}),
+    _no_trace,
+    _traced,
+    lambda files, _form, _size: files,
+)
+
+FAMILIES: Final = (SCHEDULES, TOPOLOGIES, TRACES)
 
 _SCENARIO: Final = (".yaml", ".yml")
 
@@ -114,7 +146,8 @@ def convert(
     source : str or pathlib.Path
         A file of a format that is read, or a scenario, or ``"library:NAME"``.
     out : str or pathlib.Path
-        Whose ending tells the format, unless `write` does.
+        Whose ending tells the format, unless `write` does. Of execution traces ``ring.et``, or
+        ``ring.*.et``, stands for a file a rank, ``ring.0.et``, ``ring.1.et``, ...
     read, write : str, optional
         Names of formats; by default what names and contents tell.
     size : int, optional
@@ -141,13 +174,17 @@ def convert(
     check_new(out, force=force)
     family, form = _target(out, read, write)
     written = _written(family, form, source, read, size, allow_code=allow_code)
-    write_file(out, written.data)
+    if isinstance(written, ChakraFiles):
+        prefix = out.name.removesuffix(".et").removesuffix(".*")
+        write_traces(written, out.with_name(prefix), force=force)
+    else:
+        write_file(out, written.data)
     return written.lost
 
 
 def _written(
     family: Family, form: str, source: Path, read: str | None, size: int | None, *, allow_code: bool
-) -> Written:
+) -> Written | ChakraFiles:
     """What is to be written, and what is lost."""
     if read is not None or source.suffix.lower() not in _SCENARIO or is_astra(source):
         return family.write(family.read(source, read), form, size)

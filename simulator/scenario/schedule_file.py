@@ -75,15 +75,13 @@ def proven_program(path: Path, form: str | None = None) -> Program:
     return program
 
 
-def program_of_scenario(scenario: Scenario | TogetherScenario, allow_code: bool) -> tuple[Program, int]:
-    """Program of a scenario's schedule, proven, and the bytes of its full vector.
+def proven_schedule(scenario: Scenario | TogetherScenario, allow_code: bool) -> Schedule:
+    """Schedule of a scenario of one collective, proven.
 
     Raises
     ------
     ScenarioErrors
-        If the schedule cannot be built.
-    ScheduleError
-        If thread blocks cannot do it; says why.
+        If it has several, or the schedule cannot be built.
     ProofError
         If it does not compute its collective.
     """
@@ -97,10 +95,24 @@ def program_of_scenario(scenario: Scenario | TogetherScenario, allow_code: bool)
     topology = build_topology(scenario)
     schedule = schedule_of(scenario, topology, topology.ranks, Memory(), allow_code=allow_code)
     prove_of(scenario, schedule, None)
-    program, size = program_of(schedule), scenario.collective.size
-    unsaid = ["the topology, and what it takes to send and to reduce"]
-    if scenario.delay:
-        unsaid.append("who begins late")
+    return schedule
+
+
+def program_of_scenario(scenario: Scenario | TogetherScenario, allow_code: bool) -> tuple[Program, int]:
+    """Program of a scenario's schedule, proven, and the bytes of its full vector.
+
+    Raises
+    ------
+    ScenarioErrors
+        If the schedule cannot be built.
+    ScheduleError
+        If thread blocks cannot do it; says why.
+    ProofError
+        If it does not compute its collective.
+    """
+    schedule = proven_schedule(scenario, allow_code)
+    program, size = program_of(schedule), schedule.collective.size
+    unsaid = unsaid_of(scenario)
     if schedule.precedence is not None:
         return replace(program, unsaid=(*program.unsaid, *unsaid)), size
     unsaid.append("steps: a rank goes on when it has what it sends")
@@ -108,6 +120,12 @@ def program_of_scenario(scenario: Scenario | TogetherScenario, allow_code: bool)
     if not np.array_equal(equal, own):
         unsaid.append("the sizes of its chunks: they are equal parts")
     return replace(program, unsaid=(*program.unsaid, *unsaid)), size
+
+
+def unsaid_of(scenario: Scenario | TogetherScenario) -> list[str]:
+    """What of a scenario no schedule says."""
+    unsaid = ["the topology, and what it takes to send and to reduce"]
+    return [*unsaid, "who begins late"] if scenario.delay else unsaid
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,27 @@ def test_a_scenario_becomes_files(tmp_path: Path, capsys: pytest.CaptureFixture[
     other = tmp_path / "other.goal"
     assert collsim("convert", xml, other, "--size", "4000 B") == 0
     assert goal.read_text().count("send 1000b") == other.read_text().count("send 1000b") == 24
+
+
+def test_a_scenario_becomes_traces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = write(tmp_path / "ring.yaml", SCENARIO)
+    assert collsim("convert", scenario, tmp_path / "ring.et") == 0
+    assert "lost: that it does allreduce, and which chunks each message holds" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.glob("*.et")) == [f"ring.{rank}.et" for rank in range(4)]
+    # reductions are given no time: the topology and the traces take as long as the scenario
+    again = write(
+        tmp_path / "again.yaml",
+        SCENARIO.splitlines()[0] + '\nworkload: {file: "ring.*.et", messages: rendezvous}\n',
+    )
+    assert collsim("run", scenario, again, "--json") == 0
+    one, other = json.loads(capsys.readouterr().out)
+    assert one["time"] == other["time"] == pytest.approx(12e-6)
+    assert collsim("convert", scenario, tmp_path / "ring.*.et") == 2
+    assert collsim("convert", PAIR, tmp_path / "pair.et") == 2
+    assert "execution traces are written of scenarios" in capsys.readouterr().err
+    barrier = write(tmp_path / "barrier.yaml", SCENARIO + "network: {sync: barrier}\n")
+    assert collsim("convert", barrier, tmp_path / "barrier.et") == 2
+    assert "waits at barriers" in capsys.readouterr().err
 
 
 def test_what_a_file_says_beside_is_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
