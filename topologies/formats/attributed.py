@@ -13,8 +13,8 @@ from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from topologies.errors import FormatError, TopologyError
-from topologies.formats.reading import Beside, shown
-from topologies.wiring import Wire, Wiring, check_wire
+from topologies.formats.reading import Beside, check_link, shown
+from topologies.wiring import Wire, Wiring
 
 if TYPE_CHECKING:
     from topologies.topology import Topology
@@ -213,7 +213,7 @@ def _wire(graph: Graph[At], edge: Edge[At], beside: Beside) -> Wire:
             raise graph.fail(message, edge.at)
         values[name] = value
     try:
-        check_wire(**values)
+        check_link(**values)
     except TopologyError as error:
         raise graph.fail(error.message, edge.at) from None
     cost = graph.whole(edge.attributes, "cost", edge.at)
