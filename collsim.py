@@ -54,7 +54,15 @@ if TYPE_CHECKING:
         together,
         trace,
     )
+    from algorithms.formats.chakra_schedule import ChakraFiles, to_chakra
+    from algorithms.formats.registry import write_schedule
+    from algorithms.formats.written import Written
     from algorithms.order import associations, keeps_order
+    from algorithms.programs.errors import ProgramError
+    from algorithms.programs.from_schedule import program_of
+    from algorithms.programs.program import Program
+    from algorithms.programs.proof import prove_program
+    from algorithms.programs.timing import schedule_of
     from algorithms.steps import step_table
     from plots import Marker, save, save_animation, timeline_figure, together_figure, topology_figure
     from simulator.engine.critical_path import CriticalPath, critical_path
@@ -85,6 +93,7 @@ if TYPE_CHECKING:
     from simulator.scenario.check import Mismatch, Outcome, check
     from simulator.scenario.compare import Comparison, unexpected
     from simulator.scenario.contents import contents
+    from simulator.scenario.convert import convert
     from simulator.scenario.diff import Difference
     from simulator.scenario.diff_sentence import sentence
     from simulator.scenario.doctor import examine
@@ -106,6 +115,7 @@ if TYPE_CHECKING:
     from simulator.scenario.report import report
     from simulator.scenario.rows import Rows
     from simulator.scenario.run import Result, build_topology
+    from simulator.scenario.schedule_file import proven_program, read_program
     from simulator.scenario.schema import schema_text
     from simulator.scenario.search_run import SearchResult, work_out_search
     from simulator.scenario.serve_run import ServeResult, work_out_serve
@@ -124,6 +134,9 @@ if TYPE_CHECKING:
     from simulator.scenario.tuning.table import TuningTable, tuning_table
     from simulator.scenario.update import update
     from simulator.scenario.vendor_tables import VendorTimes, vendor_times
+    from simulator.scenario.workload_load import loads_workload
+    from simulator.scenario.workload_models import WorkloadScenario
+    from simulator.scenario.workload_run import WorkloadResult
     from topologies import (
         TOPOLOGIES,
         CollsimError,
@@ -168,6 +181,7 @@ __all__ = [
     "Bounds",
     "Calibration",
     "CalibrationResult",
+    "ChakraFiles",
     "Collective",
     "CollsimError",
     "Comparison",
@@ -204,6 +218,8 @@ __all__ = [
     "PlanResult",
     "PlanScenario",
     "Platform",
+    "Program",
+    "ProgramError",
     "ProofError",
     "Ranges",
     "Reduction",
@@ -238,6 +254,9 @@ __all__ = [
     "UnitError",
     "VendorTimes",
     "Wish",
+    "WorkloadResult",
+    "WorkloadScenario",
+    "Written",
     "as_json",
     "assemble",
     "associations",
@@ -251,6 +270,7 @@ __all__ = [
     "compare",
     "congestion_factor",
     "contents",
+    "convert",
     "count",
     "critical_path",
     "crossbar",
@@ -280,6 +300,7 @@ __all__ = [
     "loads_any",
     "loads_plan",
     "loads_together",
+    "loads_workload",
     "lower",
     "lower_bounds",
     "lower_together",
@@ -293,8 +314,12 @@ __all__ = [
     "parse_sizes",
     "picture",
     "platforms",
+    "program_of",
     "prove",
+    "prove_program",
+    "proven_program",
     "rails",
+    "read_program",
     "read_topology",
     "report",
     "ring",
@@ -306,6 +331,7 @@ __all__ = [
     "run_together",
     "save",
     "save_animation",
+    "schedule_of",
     "schema_text",
     "sentence",
     "simulate",
@@ -318,6 +344,7 @@ __all__ = [
     "textbook_bounds",
     "then",
     "timeline_figure",
+    "to_chakra",
     "together",
     "together_figure",
     "topology_figure",
@@ -337,6 +364,7 @@ __all__ = [
     "work_out_step",
     "work_out_traffic",
     "write",
+    "write_schedule",
     "write_topology",
 ]
 

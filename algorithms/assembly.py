@@ -153,7 +153,7 @@ def settled(raw: Schedule) -> Schedule:
     if order is not None:
         columns = tuple(column[order] for column in columns)  # type: ignore[assignment]
     step, channel, src, dst, first, count, mode = columns
-    starts, index = (first, None) if raw.index is None else _as_ranges(first, count, raw.index)
+    starts, index = (first, None) if raw.index is None else as_ranges(first, count, raw.index)
     schedule = replace(
         raw,
         step=step.astype(np.int32, copy=False),
@@ -194,7 +194,7 @@ def _canonical_order(
     return np.lexsort((src, slot, lane))
 
 
-def _as_ranges(
+def as_ranges(
     first: NDArray[np.integer], count: NDArray[np.integer], index: NDArray[np.integer]
 ) -> tuple[NDArray[np.integer], NDArray[np.integer] | None]:
     """Chunk lists as plain ranges where every list is one."""

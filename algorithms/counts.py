@@ -61,14 +61,19 @@ def count(schedule: Schedule) -> Counts:
     """
     sizes = schedule.sizes()
     reduced = schedule.mode == REDUCE
-    sent = _per_node(schedule.src, sizes, schedule.nodes)
+    # what a rank does by itself is no message
+    moved = schedule.src != schedule.dst
+    sent = _per_node(schedule.src[moved], sizes[moved], schedule.nodes)
     summed = _per_node(schedule.dst[reduced], sizes[reduced], schedule.nodes)
     looked_at = sampled(schedule)
-    depth, staged = _depth_and_staged(looked_at, number_cells(looked_at))
+    if schedule.precedence is not None:
+        depth, staged = schedule.precedence.depth, 0
+    else:
+        depth, staged = _depth_and_staged(looked_at, number_cells(looked_at))
     return Counts(
         steps=schedule.steps,
         depth=depth,
-        transfers=len(schedule),
+        transfers=int(moved.sum()),
         bytes_sent_max=max(sent[: schedule.ranks]),
         bytes_sent_total=sum(sent),
         bytes_reduced_max=max(summed[: schedule.ranks]),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from algorithms.collective import Collective
+    from algorithms.programs.program import Program
 
 MOST_MOVES: Final = 1 << 26
 """Moves of single chunks, over all transfers, that can be looked at one by one: about 4 GB of columns."""
@@ -49,6 +50,34 @@ chunks each (2-D), `Ranges` or `Lists`. The mode is COPY or REDUCE. One yield is
 """
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Precedence:
+    """What the transfers of a program wait for, whatever their steps.
+
+    A transfer has two ends: 2t is transfer t at its source, 2t + 1 at its destination.
+
+    Attributes
+    ----------
+    after : Lists
+        Transfer t begins when the ends after.index[after.offsets[t]:after.offsets[t + 1]] are done, all of
+        transfers that come before it.
+    depth : int
+        Longest chain of transfers in which each sends what the one before it delivered.
+    program : Program
+        Where it comes from, and what is proven.
+    work : ndarray of int64, shape (transfers,), optional
+        fs for which each computes: rows from a rank to itself.
+    processor : ndarray of int16, shape (transfers,), optional
+        Of those that its rank has, the one on which it does; by default the first.
+    """
+
+    after: Lists
+    depth: int
+    program: Program
+    work: NDArray[np.int64] | None = None
+    processor: NDArray[np.int16] | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Schedule:
     """A collective as steps of transfers, in columns; rows in the order (step, channel, slot, src).
@@ -80,6 +109,9 @@ class Schedule:
     switches : int
         Switches that take part, numbered from N: they hold nothing at first, so that what is first
         reduced into one is only stored.
+    precedence : Precedence or None
+        Of a program: what transfers wait for. Its steps count the messages of the longest chain before
+        each; a row from a rank to itself is what the rank adds up by itself or, copying nothing, waits for.
     """
 
     collective: Collective
@@ -94,6 +126,7 @@ class Schedule:
     algorithm: str = ""
     fallback: str | None = None
     switches: int = 0
+    precedence: Precedence | None = None
 
     def __len__(self) -> int:
         return len(self.step)
@@ -117,6 +150,13 @@ class Schedule:
     def steps(self) -> int:
         """Number of steps of the longest channel."""
         return int(self.step.max()) + 1 if len(self) else 0
+
+    @property
+    def processors(self) -> int:
+        """On how many processors of its own each rank computes between its transfers."""
+        if self.precedence is None or self.precedence.work is None:
+            return 0
+        return 1 if self.precedence.processor is None else int(self.precedence.processor.max(initial=0)) + 1
 
     def node_name(self, node: int) -> str:
         """Name of a rank, or of a switch that takes part, for people."""

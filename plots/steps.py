@@ -43,9 +43,23 @@ _COLOURS: Final[Mapping[str, str]] = MappingProxyType(
         "send backward": "#D55E00",
         "gather": "#a65fa0",
         "reduce": "#7a3b2e",
+        "compute": "#0072B2",
+        "cpu": "#8a8a8a",
+        "memory": "#444444",
+        "allreduce": "#E69F00",
+        "reduce_scatter": "#D55E00",
+        "allgather": "#CC79A7",
+        "all_to_all": "#b8860b",
+        "send_recv": "#7a3b2e",
+        "broadcast": "#f0b49a",
+        "scatter": "#c99bd0",
+        "barrier": "#c9b458",
     }
 )
 """Passes in cold colours, calls in warm ones."""
+
+_OTHER: Final = "#bbbbbb"
+"""Colour of what has none."""
 
 _WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -90,6 +104,8 @@ class Bars:
         Of each lane.
     group : sequence of int
         Stage of each lane; rises.
+    whose : str
+        What the groups of lanes are; `all ranks` where there is one for all.
     """
 
     lane: Sequence[int]
@@ -100,6 +116,11 @@ class Bars:
     number: Sequence[int]
     names: Sequence[str]
     group: Sequence[int]
+    whose: str = "stage"
+
+    def group_name(self, number: int) -> str:
+        """What a group of lanes is called."""
+        return self.whose if " " in self.whose else f"{self.whose} {number}"
 
     @property
     def time(self) -> int:
@@ -110,12 +131,17 @@ class Bars:
     def kinds(self) -> list[str]:
         """What there is, in the order of the legend."""
         there = set(self.what)
-        return [kind for kind in _COLOURS if kind in there]
+        return [*(kind for kind in _COLOURS if kind in there), *sorted(there - _COLOURS.keys())]
 
     @property
     def tints(self) -> list[tuple[str, str]]:
         """What each of these is called, and its colour."""
-        return [(_WORDS.get(kind, kind), _COLOURS[kind]) for kind in self.kinds]
+        return [(_WORDS.get(kind, kind), tint_of(kind)) for kind in self.kinds]
+
+
+def tint_of(kind: str) -> str:
+    """Colour of what a task does."""
+    return _COLOURS.get(kind, _OTHER)
 
 
 def step_figure(bars: Bars, *, title: str) -> Figure:
@@ -160,7 +186,8 @@ def _tall(lanes: int) -> float:
 
 def _facts(bars: Bars, *, few: bool) -> str:
     stages = len(set(bars.group))
-    facts = f"{stages} stage{'' if stages == 1 else 's'}, {len(bars.lane):,} tasks"
+    groups = bars.whose if " " in bars.whose else f"{stages} {bars.whose}{'' if stages == 1 else 's'}"
+    facts = f"{groups}, {len(bars.lane):,} tasks"
     paler = "" if few else "; the paler, the longer a lane is idle"
     return f"{facts}, {format_time(to_seconds(bars.time), digits=DIGITS)}{paler}"
 
@@ -186,7 +213,7 @@ def _draw_bars(axes: Axes, bars: Bars, page: Frame) -> None:
         wide = np.where(right[own] - left[own] > _SEEN * page.span, 0.0, 0.4)
         axes.add_collection(
             PolyCollection(
-                boxes, facecolors=_COLOURS[name], edgecolors=_COLOURS[name], linewidths=wide, zorder=2
+                boxes, facecolors=tint_of(name), edgecolors=tint_of(name), linewidths=wide, zorder=2
             ),
             autolim=False,
         )
@@ -212,7 +239,7 @@ def _number(
         return
     size = min(8.0, 0.6 * 72 * page.body / len(bars.names))
     for one in chosen.tolist():
-        tint = _COLOURS[bars.kinds[key[1, one]]]
+        tint = tint_of(bars.kinds[key[1, one]])
         light = float(np.dot(to_rgba(tint)[:3], (0.299, 0.587, 0.114))) > 0.5
         axes.text(
             (begin[one] + end[one]) / 2,
@@ -238,7 +265,7 @@ def _draw_image(axes: Axes, bars: Bars, page: Frame) -> None:
     for kind in bars.kinds:
         own = what == kind
         part = coverage(lane[own], start[own], stop[own], shape, np.ones(int(own.sum())))
-        picture += part[:, :, None] * np.array(to_rgba(_COLOURS[kind])[:3])
+        picture += part[:, :, None] * np.array(to_rgba(tint_of(kind))[:3])
         busy += part
     # by the root: what is short would be lost
     strong = np.sqrt(np.clip(busy, 0.0, 1.0))[:, :, None]
@@ -260,7 +287,7 @@ def _name_stages(axes: Axes, bars: Bars, page: Frame) -> None:
         if place % skip:
             continue
         axes.annotate(
-            f"stage {group[top]}",
+            bars.group_name(int(group[top])),
             (0, (top + bottom) / 2),
             (-72 * (page.left - 0.12), 0),
             xycoords=axes.get_yaxis_transform(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 _TIMES = {unit: Fraction(10) ** power for unit, power in (("s", 0), ("ms", -3), ("us", -6), ("ns", -9))}
@@ -99,3 +100,12 @@ def _scaled(value: Fraction, units: dict[str, Fraction], digits: int) -> str:
     """Value in the largest unit in which it is 1 or more, or in the last."""
     unit = next((unit for unit, size in units.items() if abs(value) >= size), next(reversed(units)))
     return f"{float(value / units[unit]):.{digits}g} {unit}"
+
+
+def quoted(text: str, limit: int = 40) -> str:
+    r"""Foreign text in quotes, on one line: escaped, and cut where it is long.
+
+    >>> print(quoted("two\nlines"), quoted("x" * 99, limit=3))
+    "two\nlines" "xxx"
+    """
+    return json.dumps(text[:limit])

@@ -1,4 +1,4 @@
-"""A step of a language model as the page draws it: a lane for each stream of each stage."""
+"""Tasks as the page draws them: a lane for each stream of each stage, or rank."""
 
 from __future__ import annotations
 
@@ -55,15 +55,16 @@ def _lanes(bars: Bars) -> dict[str, Any]:
     return {
         "resources": {
             "names": [
-                f"stage {stage} {label(name)}" for stage, name in zip(bars.group, bars.names, strict=True)
+                f"{bars.group_name(stage)} {label(name)}"
+                for stage, name in zip(bars.group, bars.names, strict=True)
             ],
             "link": packed(np.full(len(lanes), -1)),
             "latency": packed(0 * lanes),
         },
         "views": [
             {
-                "name": "by stage",
-                "groups": [f"stage {stage}" for stage in dict.fromkeys(bars.group)],
+                "name": f"by {bars.whose}",
+                "groups": [bars.group_name(stage) for stage in dict.fromkeys(bars.group)],
                 "lanes": [label(name) for name in bars.names],
                 "group": packed(np.unique(np.array(bars.group), return_inverse=True)[1]),
                 "resource": packed(lanes),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def check(
     paths: tuple[Path, ...], junit: Path | None, updates: bool, memory_limit: int | None, allow_code: bool
 ) -> None:
-    """Hold scenarios against what they expect.
+    """Hold scenarios against what they expect; prove schedules in files.
 
     PATHS are files, folders, or library:NAME and library:THEME for those that come with collsim. Sweeps
     in a folder are left out.
@@ -102,6 +102,5 @@ def _print(outcome: Outcome) -> None:
     for line in outcome.lines:
         click.echo(line, err=bool(outcome.wrong))
     nothing = outcome.result is not None and not outcome.result.scenario.expects_something
-    click.echo(
-        f"{'ok    ' if outcome.fine else 'FAILED'} {outcome.file}{' (expects nothing)' if nothing else ''}"
-    )
+    more = "expects nothing" if nothing else outcome.proven
+    click.echo(f"{'ok    ' if outcome.fine else 'FAILED'} {outcome.file}{f' ({more})' if more else ''}")

@@ -22,8 +22,11 @@ from simulator.commands.shared import (
 )
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from simulator.scenario.run import Result
     from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.workload_run import WorkloadResult
 
 
 @click.command()
@@ -55,6 +58,7 @@ def run(
     """
     from simulator.scenario.output import check_folder, left_out, write_results
     from simulator.scenario.result import as_json
+    from simulator.scenario.run_any import load_runnable
 
     check_report(out, with_report=with_report)
     if out is not None:
@@ -62,7 +66,7 @@ def run(
     run = partial(
         run_one, verify=False if no_verify else None, allow_code=allow_code, memory_limit=memory_limit
     )
-    results = [run(scenario) for scenario in load_all(files)]
+    results = [run(scenario) for scenario in load_all(files, load_runnable)]
     for result in results:
         warn(result.scenario.source.file, result.warnings)
     if out is not None:
@@ -77,7 +81,7 @@ def run(
         say_written(out, aside=as_json_text)
 
 
-def _print_results(results: Sequence[Result | TogetherResult]) -> None:
+def _print_results(results: Sequence[Result | TogetherResult | WorkloadResult]) -> None:
     from simulator.scenario.run import Result
     from simulator.scenario.tables import flow_table, result_table, results_table
 
@@ -88,12 +92,28 @@ def _print_results(results: Sequence[Result | TogetherResult]) -> None:
         terminal.print(result_table(ones[0]) if one else results_table(ones, terminal.width))
     for result in results:
         if not isinstance(result, Result):
-            from simulator.scenario.together_tables import together_tables
-
-            for table in together_tables(result, terminal.width):
-                terminal.print(table)
+            _print_several(result, terminal)
             continue
         choice = result.scenario.collective
         if choice.own is None and choice.algorithm == "hierarchical":
             kind = result.schedule.collective.kind
             terminal.print(flow_table(result.dims, kind, result.schedule.collective.size))
+
+
+def _print_several(result: TogetherResult | WorkloadResult, terminal: Console) -> None:
+    """The tables of several collectives, or of a workload."""
+    from simulator.scenario.together_result import TogetherResult
+
+    if isinstance(result, TogetherResult):
+        from simulator.scenario.together_tables import together_tables
+
+        for table in together_tables(result, terminal.width):
+            terminal.print(table)
+        return
+    from simulator.scenario.sheets import sheet_table
+    from simulator.scenario.workload_tables import workload_lines, workload_sheets
+
+    for line in workload_lines(result):
+        terminal.print(line)
+    for sheet in workload_sheets(result.report):
+        terminal.print(sheet_table(sheet))

@@ -12,7 +12,7 @@ from simulator.commands.shared import say_written
 @click.command()
 @click.option(
     "--kind",
-    type=click.Choice(["collective", "together", "plan", "preset"]),
+    type=click.Choice(["collective", "together", "workload", "plan", "preset"]),
     help="Of one kind of file; by default of every one that a command reads.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write it into this file.")

@@ -13,7 +13,7 @@ VARIABLE: Final = "_COLLSIM_COMPLETE"
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "Begin": ("library", "new", "topology", "algorithms"),
+        "Begin": ("library", "new", "topology", "algorithms", "convert"),
         "Simulate": ("run", "sweep", "llm"),
         "Understand": ("explain", "compare", "diff", "calibrate", "plot", "report"),
         "Check": ("check",),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, overload
 
 import click
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from simulator.scenario.run import Report, Result
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.workload_models import WorkloadScenario
+    from simulator.scenario.workload_run import WorkloadResult
 
 FAILED: Final = 1
 WRONG: Final = 2
@@ -27,6 +29,7 @@ INTERRUPTED: Final = 130
 """Exit codes: an expectation or a proof failed, the input is wrong, the run was interrupted."""
 
 Known = TypeVar("Known")
+Loaded = TypeVar("Loaded")
 
 
 def known(word: str, words: Mapping[str, Known], what: str) -> Known:
@@ -40,24 +43,23 @@ def known(word: str, words: Mapping[str, Known], what: str) -> Known:
         raise click.UsageError(error.message) from None
 
 
-def load_all(paths: Sequence[Path]) -> list[Scenario | TogetherScenario]:
-    """Every scenario of collectives, or everything that is wrong in any of the files.
+def load_all(paths: Sequence[Path], load: Callable[[Path], Loaded]) -> list[Loaded]:
+    """Every scenario that can be loaded, or everything that is wrong in any of the files.
 
-    A folder's parallel plans and sweeps are left out, which is said; one that is named itself is refused.
+    A folder's scenarios of other kinds are left out, which is said; one that is named itself is refused.
     """
     from simulator.scenario.errors import ScenarioErrors
     from simulator.scenario.kinds import OtherKindError
     from simulator.scenario.library import expand
-    from simulator.scenario.run_any import load_scenario
 
-    scenarios: list[Scenario | TogetherScenario] = []
+    scenarios: list[Loaded] = []
     wrong: list[str] = []
     others: list[OtherKindError] = []
     for path in paths:
         files = expand([path])
         for file in files:
             try:
-                scenarios.append(load_scenario(file))
+                scenarios.append(load(file))
             except OtherKindError as error:
                 if len(files) > 1:
                     others.append(error)
@@ -87,7 +89,9 @@ def say_left_out(others: Sequence[OtherKindError]) -> None:
 
 def load_one(path: Path) -> Scenario | TogetherScenario:
     """The one scenario of a file, or what is wrong in it."""
-    return _only(load_all([path]), path)
+    from simulator.scenario.run_any import load_scenario
+
+    return _only(load_all([path], load_scenario), path)
 
 
 def one_file(file: Path) -> Path:
@@ -131,13 +135,33 @@ memory_limit = click.option(
 )
 
 
+@overload
 def run_one(
     scenario: Scenario | TogetherScenario,
     *,
     verify: bool | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
-) -> Result | TogetherResult:
+) -> Result | TogetherResult: ...
+
+
+@overload
+def run_one(
+    scenario: Scenario | TogetherScenario | WorkloadScenario,
+    *,
+    verify: bool | None = None,
+    allow_code: bool = False,
+    memory_limit: int | None = None,
+) -> Result | TogetherResult | WorkloadResult: ...
+
+
+def run_one(
+    scenario: Scenario | TogetherScenario | WorkloadScenario,
+    *,
+    verify: bool | None = None,
+    allow_code: bool = False,
+    memory_limit: int | None = None,
+) -> Result | TogetherResult | WorkloadResult:
     """Run a scenario, with a bar where it takes long."""
     from simulator.scenario.run_any import run_any
 

@@ -18,7 +18,7 @@ from topologies.loops import fast
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from algorithms.schedule import Schedule
+    from algorithms.schedule import Precedence, Schedule
     from simulator.engine.network import Sync
 
 
@@ -52,7 +52,19 @@ def waits(schedule: Schedule, sync: Sync, late: NDArray[np.int64]) -> Waits:
     late : ndarray of int64
         Ranks that start late; delay j is end 2 len(schedule) + j.
     """
+    if schedule.precedence is not None:
+        return _program_waits(schedule, schedule.precedence, late)
     return {"step": _step_waits, "dataflow": _dataflow_waits, "barrier": _barrier_waits}[sync](schedule, late)
+
+
+def _program_waits(schedule: Schedule, precedence: Precedence, late: NDArray[np.int64]) -> Waits:
+    """Each transfer waits, at its source, for its own group; where that is empty, for a late rank."""
+    offsets, transfers = precedence.after.offsets, len(schedule)
+    delay = np.full(schedule.nodes, -1, dtype=np.int64)
+    delay[late] = transfers + np.arange(len(late))
+    group = np.where(np.diff(offsets) > 0, np.arange(transfers), delay[schedule.src])
+    some = np.flatnonzero(group >= 0)
+    return _with_delays(offsets, precedence.after.index, 2 * some, group[some], transfers, len(late))
 
 
 def _step_waits(schedule: Schedule, late: NDArray[np.int64]) -> Waits:

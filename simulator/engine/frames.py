@@ -13,7 +13,7 @@ import numpy as np
 
 from algorithms.schedule import unique_inverse
 from simulator.engine.hops import Hops, clipped, hold_table, joined, single
-from simulator.engine.links import link_hops
+from simulator.engine.links import computed, link_hops
 from simulator.engine.operations import Messages, Operations
 from simulator.engine.plan import PROCESSOR, RECEIVE_PORT, SEND_PORT
 from topologies.clock import femtoseconds
@@ -102,14 +102,18 @@ def framed(schedule: Schedule, whole: Messages, reduces: NDArray[np.bool_], mach
     if endpoint is not None:
         stretches = _between_ranks(frames, stretches[0], machine)
     stretches.append(_reducing(frames, whole, reduces, machine))
+    stretches += computed(schedule, frames.messages, machine)
     begin, end = _ends(frames, asks, eager=endpoint is not None)
     messages = frames.messages
     return Operations(messages.transfer, joined(stretches), begin, end, *_inner(frames), messages.size)
 
 
 def _frames(whole: Messages, asks: NDArray[np.bool_], machine: Machine) -> _Frames:
-    packets = packets_of(whole.size, machine.network)
-    closed = (packets > 1) | (machine.endpoint is not None)
+    # what a rank does by itself is one operation, and crosses nothing
+    far = whole.src != whole.dst
+    packets = np.where(far, packets_of(whole.size, machine.network), 1)
+    closed = far & ((packets > 1) | (machine.endpoint is not None))
+    asks = asks & far
     count = packets + 2 * closed + 2 * asks
     parts = int(count.sum())
     # each walks at least one hop, but for openings and closings
@@ -120,7 +124,7 @@ def _frames(whole: Messages, asks: NDArray[np.bool_], machine: Machine) -> _Fram
     request, answer = (at == 0) & (lead > 0), (at == 1) & (lead > 0)
     opens = closed[transfer] & (at == lead)
     closes = closed[transfer] & (at == count[transfer] - 1)
-    carries = (at >= lead) & ~opens & ~closes
+    carries = (at >= lead) & ~opens & ~closes & far[transfer]
     size = whole.size[transfer]
     if machine.network.model == "packet":
         mtu = machine.network.packet
@@ -187,9 +191,10 @@ def _reducing(frames: _Frames, whole: Messages, reduces: NDArray[np.bool_], mach
     messages = frames.messages
     streamed = machine.reduction is not None and machine.reduction.mode == "streamed"
     alone = (frames.opening == frames.closing)[messages.transfer]
-    marked = reduces[messages.transfer] & (frames.carries if streamed else frames.closes | alone)
-    size = messages.size if streamed else whole.size[messages.transfer]
-    return machine.reducing(marked, messages.dst[marked], size[marked], head=streamed)
+    own = (whole.src == whole.dst)[messages.transfer]
+    marked = reduces[messages.transfer] & (frames.carries | own if streamed else frames.closes | alone)
+    size = np.where(streamed & ~own, messages.size, whole.size[messages.transfer])
+    return machine.reducing(marked, messages.dst[marked], size[marked], head=streamed & ~own[marked])
 
 
 def _ends(

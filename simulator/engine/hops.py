@@ -76,7 +76,7 @@ def single(
     resource: NDArray[np.integer],
     hold: NDArray[np.int64] | int = 0,
     *,
-    head: bool = False,
+    head: bool | NDArray[np.bool_] = False,
 ) -> Hops:
     """One hop for each of the operations that are marked.
 
@@ -86,7 +86,7 @@ def single(
     resource : ndarray of int, shape (marked,)
     hold : ndarray of int64, shape (marked,), or int
         fs.
-    head : bool
+    head : bool, or ndarray of bool, shape (marked,)
         Whether it is entered by the head.
     """
     marked = len(resource)

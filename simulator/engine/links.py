@@ -1,4 +1,4 @@
-"""The links that messages cross."""
+"""The links that messages cross, and what ranks do between them."""
 
 from __future__ import annotations
 
@@ -58,6 +58,15 @@ def link_hops(
     else:
         head = np.zeros(len(walked), dtype=bool)
     return Hops(count, walked, _holds(messages.size, message, walked, machine), head)
+
+
+def computed(schedule: Schedule, messages: Messages, machine: Machine) -> list[Hops]:
+    """What ranks compute between their messages, where a program says that they do."""
+    if schedule.precedence is None or schedule.precedence.work is None:
+        return []
+    work, processor = schedule.precedence.work[messages.transfer], schedule.precedence.processor
+    which = np.zeros(len(work), dtype=np.int64) if processor is None else processor[messages.transfer]
+    return [machine.computing(work, messages.src, which)]
 
 
 def ways_of(schedule: Schedule, messages: Messages, machine: Machine) -> tuple[Routes, NDArray[np.integer]]:

@@ -17,7 +17,7 @@ from simulator.engine.flows import with_flows
 from simulator.engine.frames import framed, packets_of
 from simulator.engine.hops import Hops, in_a_row, joined
 from simulator.engine.jobs import Job
-from simulator.engine.links import link_hops
+from simulator.engine.links import computed, link_hops
 from simulator.engine.machine import Machine
 from simulator.engine.memory import Memory
 from simulator.engine.network import Network, Reduction
@@ -81,7 +81,8 @@ def lower(
     """
     network = network or Network()
     job = Job(schedule, placement(schedule, topology, network), delay=delay or {})
-    return lower_job(job, Machine(topology, network, reduction, memory or Memory()))
+    processors = schedule.processors
+    return lower_job(job, Machine(topology, network, reduction, memory or Memory(), processors))
 
 
 def lower_together(
@@ -106,7 +107,8 @@ def lower_together(
     TopologyError, ScheduleError, PlanError
         As `lower`, or if a job's ranks are not there, or it comes after one that is not before it.
     """
-    return lower_on(jobs, Machine(topology, network or Network(), reduction))
+    processors = max((job.schedule.processors for job in jobs), default=0)
+    return lower_on(jobs, Machine(topology, network or Network(), reduction, processors=processors))
 
 
 def lower_on(jobs: Sequence[Job], machine: Machine) -> Together:
@@ -210,8 +212,10 @@ def _whole_hops(schedule: Schedule, messages: Messages, reduces: NDArray[np.bool
     if staging is not None:
         adds = (schedule.mode[messages.transfer] == REDUCE) & (messages.dst < machine.topology.ranks)
         before, after = staged(links, messages.size, adds, staging, machine.topology, machine.engines)
-    reducing = machine.reducing(reduces, messages.dst[reduces], messages.size[reduces], head=streamed)
-    return joined([*before, reducing, *after])
+    # what a rank adds up by itself streams in from nowhere
+    head = streamed & (messages.src != messages.dst)[reduces]
+    reducing = machine.reducing(reduces, messages.dst[reduces], messages.size[reduces], head=head)
+    return joined([*before, reducing, *computed(schedule, messages, machine), *after])
 
 
 def _in_order(moves: Operations, order: Numbered, resources: Resources, late: list[int]) -> Plan:

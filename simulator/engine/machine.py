@@ -11,7 +11,7 @@ from algorithms.schedule import unique_inverse
 from simulator.engine.hops import Hops, clipped, hold_table, single
 from simulator.engine.memory import Memory
 from simulator.engine.network import Endpoint, Network, Reduction
-from simulator.engine.plan import LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, START, Resources
+from simulator.engine.plan import COMPUTE, LINK, PROCESSOR, RECEIVE_PORT, REDUCER, SEND_PORT, START, Resources
 from topologies.clock import femtoseconds
 from topologies.errors import TopologyError
 
@@ -26,15 +26,18 @@ if TYPE_CHECKING:
 class Machine:
     """A topology under a network's model, with reducers.
 
-    What runs on it may take so much memory. Its resources are the links, then a block for each kind of
-    thing that every rank has, and one for each engine that every link has. Where `known` is given, routes
-    that were found are kept there, for schedules whose messages have the same ends.
+    What runs on it may take so much memory, and its ranks may compute on so many processors, of which the
+    first handles messages, too, where that takes time. Its resources are the links, then a
+    block for each kind of thing that every rank has, and one for each engine that every link has.
+    Where `known` is given, routes that were found are kept there, for schedules whose messages have the
+    same ends.
     """
 
     topology: Topology
     network: Network
     reduction: Reduction | None = None
     memory: Memory = field(default_factory=Memory)
+    processors: int = 0
     known: dict[bytes, Routes] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,12 +64,15 @@ class Machine:
     def kinds(self) -> list[int]:
         """What every rank has."""
         reducers = [] if self.reduction is None else [REDUCER]
-        return reducers + ([] if self.endpoint is None else [PROCESSOR, SEND_PORT, RECEIVE_PORT])
+        endpoint = [] if self.endpoint is None else [PROCESSOR, SEND_PORT, RECEIVE_PORT]
+        return reducers + endpoint + [COMPUTE] * max(self.processors - (self.endpoint is not None), 0)
 
-    def number(self, kind: int, ranks: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Numbers of the resources of that kind that the topology's ranks have."""
-        block = self.kinds().index(kind)
-        return len(self.topology.links) + block * self.topology.ranks + ranks.astype(np.int64)
+    def number(
+        self, kind: int, ranks: NDArray[np.integer], which: NDArray[np.integer] | int = 0
+    ) -> NDArray[np.int64]:
+        """Numbers of the resources of that kind that the topology's ranks have; which of several."""
+        block = self.kinds().index(kind) + which
+        return np.asarray(len(self.topology.links) + block * self.topology.ranks + ranks.astype(np.int64))
 
     @property
     def engines(self) -> int:
@@ -99,13 +105,36 @@ class Machine:
             np.concatenate([np.full(len(which), gap, dtype=np.int64) for _, which, gap in every]),
         )
 
+    def computing(
+        self, work: NDArray[np.int64], rank: NDArray[np.int64], processor: NDArray[np.integer]
+    ) -> Hops:
+        """A hop over a processor of its rank for each operation that computes.
+
+        Parameters
+        ----------
+        work : ndarray of int64, shape (operations,)
+            fs.
+        rank : ndarray of int64, shape (operations,)
+            The topology's.
+        processor : ndarray of int, shape (operations,)
+            Which of those that the rank has.
+        """
+        some = work > 0
+        which, rank = processor[some].astype(np.int64), rank[some]
+        if self.endpoint is None:
+            return single(some, self.number(COMPUTE, rank, which), work[some])
+        first = self.number(PROCESSOR, rank)
+        if self.processors > 1:
+            first = np.where(which == 0, first, self.number(COMPUTE, rank, which - 1))
+        return single(some, first, work[some])
+
     def reducing(
         self,
         operations: NDArray[np.bool_],
         rank: NDArray[np.int64],
         sizes: NDArray[np.int64],
         *,
-        head: bool = False,
+        head: bool | NDArray[np.bool_] = False,
     ) -> Hops:
         """A hop over the reducer of its rank for each operation that is marked.
 
@@ -116,7 +145,7 @@ class Machine:
             The topology's.
         sizes : ndarray of int64, shape (marked,)
             Bytes.
-        head : bool
+        head : bool, or ndarray of bool, shape (marked,)
             Whether it is entered by the head.
         """
         if self.reduction is None or not len(rank):

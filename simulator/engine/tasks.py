@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from simulator.engine.numbering import narrow_offsets
-from simulator.engine.plan import NO_TRANSFER, Buffers, Flows, Plan, Resources
+from simulator.engine.plan import COMPUTE, NO_TRANSFER, STREAM, Buffers, Flows, Plan, Resources
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,6 +79,9 @@ class TaskPlan:
     def spans(self, timeline: Timeline) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """When each task has begun and ended, fs; two arrays of shape (tasks,).
 
+        One that holds a stream begins when it gets it, one that runs a plan when all that it waits for has
+        ended.
+
         Parameters
         ----------
         timeline : Timeline
@@ -87,7 +90,10 @@ class TaskPlan:
         plan = self.plan
         hops = plan.hop_offset[self.first].astype(np.int64)
         done = timeline.release + plan.resources.latency[plan.resource]
-        return np.minimum.reduceat(timeline.arrival, hops[:-1]), np.maximum.reduceat(done, hops[:-1])
+        begin = np.minimum.reduceat(timeline.arrival, hops[:-1])
+        holds = np.isin(plan.resources.kind[plan.resource[hops[:-1]]], (COMPUTE, STREAM))
+        begin[holds] = timeline.grant[hops[:-1][holds]]
+        return begin, np.maximum.reduceat(done, hops[:-1])
 
 
 def task_plan(tasks: Tasks) -> TaskPlan:

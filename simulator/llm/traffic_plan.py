@@ -54,23 +54,40 @@ class TrafficPlan:
         check_fields(self)
         if self.nodes_limit is not None and self.node is None:
             raise ModelError("a limit of machines needs node, the ranks of a machine", ("nodes_limit",))
-        for kind, name in self.algorithms.items():
-            # the catalogue takes longer to load than all the rest of a plan
-            from algorithms.errors import ScheduleError
-            from algorithms.registry import ALGORITHMS, find
-
-            if kind not in DEFAULTS:
-                message = f'found "{kind}", expected {", ".join(DEFAULTS)}{_meant(kind, DEFAULTS)}'
-                raise ModelError(message, ("algorithms", kind))
-            try:
-                find(name, kind)
-            except ScheduleError as error:
-                message = f"{error.message}{_meant(name, ALGORITHMS)}"
-                raise ModelError(message, ("algorithms", kind)) from None
+        check_algorithms(self.algorithms, DEFAULTS)
 
     def algorithm(self, kind: str) -> str:
         """What does a kind of collective."""
         return self.algorithms.get(kind, DEFAULTS[kind])
+
+
+def check_algorithms(algorithms: Mapping[str, str], kinds: Iterable[str]) -> None:
+    """Refuse algorithms that there are not, or that do not do what they should.
+
+    Parameters
+    ----------
+    algorithms : mapping of str to str
+        Of each kind of collective.
+    kinds : iterable of str
+        Of which one may be given.
+
+    Raises
+    ------
+    ModelError
+    """
+    for kind, name in algorithms.items():
+        # the catalogue takes longer to load than all the rest of a plan
+        from algorithms.errors import ScheduleError
+        from algorithms.registry import ALGORITHMS, find
+
+        if kind not in kinds:
+            message = f'found "{kind}", expected {", ".join(kinds)}{_meant(kind, kinds)}'
+            raise ModelError(message, ("algorithms", kind))
+        try:
+            find(name, kind)
+        except ScheduleError as error:
+            message = f"{error.message}{_meant(name, ALGORITHMS)}"
+            raise ModelError(message, ("algorithms", kind)) from None
 
 
 def _meant(word: str, words: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from simulator.scenario import check
 from simulator.scenario import compare as comparing
@@ -25,11 +25,14 @@ from simulator.scenario.run import Report, Result
 from simulator.scenario.run_any import load_scenario, run_any
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.workload_models import WorkloadScenario
 
 if TYPE_CHECKING:
-    from simulator.scenario.check import Outcome
+    from simulator.scenario.check import Outcome, Runnable
     from simulator.scenario.compare import Comparison
     from simulator.scenario.explain import Explanation
+    from simulator.scenario.result import AnyResult
+    from simulator.scenario.workload_run import WorkloadResult
 
 File: TypeAlias = "str | Path"
 Run: TypeAlias = "Result | TogetherResult"
@@ -54,6 +57,8 @@ def run(
     memory_limit: int | None = None,
 ) -> TogetherResult: ...
 @overload
+def run(asked: WorkloadScenario, *, report: Report | None = None) -> WorkloadResult: ...
+@overload
 def run(asked: PlanScenario, *, report: Report | None = None) -> PlanAnswer: ...
 @overload
 def run(
@@ -65,22 +70,22 @@ def run(
     memory_limit: int | None = None,
 ) -> Result | Any: ...
 def run(
-    asked: Scenario | TogetherScenario | PlanScenario | File,
+    asked: Scenario | TogetherScenario | WorkloadScenario | PlanScenario | File,
     *,
     verify: bool | None = None,
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
-) -> Result | TogetherResult | PlanAnswer:
+) -> Result | TogetherResult | WorkloadResult | PlanAnswer:
     """Build, prove, simulate and judge what a file asks for.
 
-    A scenario of one collective gives a `Result`, one of several a `TogetherResult`. A parallel plan gives
-    what it says enough for: a `ServeResult` where it has a block `serve`, a `StepResult` where it has
-    hardware and a topology, else a `PlanResult` of its memory.
+    A scenario of one collective gives a `Result`, one of several a `TogetherResult`, one of a workload a
+    `WorkloadResult`. A parallel plan gives what it says enough for: a `ServeResult` where it has a block
+    `serve`, a `StepResult` where it has hardware and a topology, else a `PlanResult` of its memory.
 
     Parameters
     ----------
-    asked : Scenario, TogetherScenario or PlanScenario, or str or pathlib.Path
+    asked : Scenario, TogetherScenario, WorkloadScenario or PlanScenario, or str or pathlib.Path
         What a file says, or the file, or ``"library:NAME"`` for one that comes with collsim.
     verify : bool, optional
         Overrules the scenario's own `verify`; of collectives.
@@ -204,7 +209,7 @@ def diff(a: Run | File, b: Run | File, **how: Any) -> Difference:
 def hold(file: File, *, allow_code: bool = False, memory_limit: int | None = None) -> Outcome:
     """Hold what came of a file against what it expects; what is wrong is in the outcome."""
 
-    def one(scenario: Scenario | TogetherScenario) -> Run:
+    def one(scenario: Runnable) -> AnyResult:
         return run_any(scenario, allow_code=allow_code, memory_limit=memory_limit)
 
     try:
@@ -218,7 +223,8 @@ def _ran(asked: Run | Scenario | TogetherScenario | File, **how: Any) -> Run:
     """A result, run where it is none yet; a plan is refused with the name of the command that reads it."""
     if isinstance(asked, Result | TogetherResult):
         return asked
-    return run_any(load_scenario(asked) if isinstance(asked, str | Path) else asked, **how)
+    scenario = load_scenario(asked) if isinstance(asked, str | Path) else asked
+    return cast("Run", run_any(scenario, **how))
 
 
 def _side(asked: Run | File, **how: Any) -> Side:

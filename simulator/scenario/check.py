@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from algorithms.errors import ProofError
-from simulator.scenario.differences import Difference, differences
+from algorithms.programs.summary import summary
+from simulator.scenario.differences import Difference, differences, time_differences
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.kinds import OtherKindError
 from simulator.scenario.plan_check import plan_differences
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
+from simulator.scenario.schedule_file import is_schedule, proven_program
 from simulator.scenario.together_check import together_differences
 from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.workload_run import WorkloadResult
 
 if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
-    from simulator.scenario.run import Result
+    from simulator.scenario.result import AnyResult
     from simulator.scenario.source import At
     from simulator.scenario.together_models import TogetherScenario
+    from simulator.scenario.workload_models import WorkloadScenario
+
+    Runnable: TypeAlias = Scenario | TogetherScenario | WorkloadScenario
+    Held: TypeAlias = AnyResult | PlanResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +67,23 @@ class Outcome:
     ----------
     file : str
         As it was given.
-    result : Result, TogetherResult, PlanResult or None
+    result : Result, TogetherResult, WorkloadResult, PlanResult or None
         None where there is none: the input is wrong, or the proof failed.
     mismatches : tuple of Mismatch
     wrong, unproven : str
         What is wrong with the input, or why the proof failed.
+    proven : str
+        Of a schedule without a scenario: what was proven.
     other : OtherKindError or None
         Where it is wrong only for being of a kind that another command reads.
     """
 
     file: str
-    result: Result | TogetherResult | PlanResult | None = None
+    result: Held | None = None
     mismatches: tuple[Mismatch, ...] = ()
     wrong: str = ""
     unproven: str = ""
+    proven: str = ""
     other: OtherKindError | None = None
 
     @property
@@ -88,10 +98,10 @@ class Outcome:
         return said.splitlines() if said else diff(self.file, self.mismatches)
 
 
-def hold(
-    file: Path, run: Callable[[Scenario | TogetherScenario], Result | TogetherResult], name: str | None = None
-) -> Outcome:
+def hold(file: Path, run: Callable[[Runnable], AnyResult], name: str | None = None) -> Outcome:
     """Load a scenario, run it, or work a plan out, and hold the result against what it expects.
+
+    A schedule in a file of another tool is proven.
 
     Parameters
     ----------
@@ -102,6 +112,8 @@ def hold(
     """
     name = name or str(file)
     try:
+        if is_schedule(file):
+            return Outcome(name, proven=summary(proven_program(file)))
         scenario = load_any(file)
         result = work_out(scenario) if isinstance(scenario, PlanScenario) else run(scenario)
     except ScenarioErrors as error:
@@ -122,7 +134,7 @@ def diff(file: str, mismatches: Sequence[Mismatch]) -> list[str]:
     return [f"{row[0]:{place}}{row[1]:{expected}}found {row[2]}" for row in rows]
 
 
-def check(result: Result | TogetherResult | PlanResult) -> tuple[Mismatch, ...]:
+def check(result: Held) -> tuple[Mismatch, ...]:
     """Expectations of the result's scenario that it does not meet."""
     source = result.scenario.source
     return tuple(
@@ -139,12 +151,14 @@ def check(result: Result | TogetherResult | PlanResult) -> tuple[Mismatch, ...]:
     )
 
 
-def _differences(result: Result | TogetherResult | PlanResult) -> Iterator[tuple[str, At, Difference]]:
+def _differences(result: Held) -> Iterator[tuple[str, At, Difference]]:
     """Of whom (where there are several), under which block, and what."""
     if isinstance(result, TogetherResult):
         yield from together_differences(result)
         return
-    if isinstance(result, PlanResult):
+    if isinstance(result, WorkloadResult):
+        found = time_differences("time", result.scenario.expect.time, result.duration)
+    elif isinstance(result, PlanResult):
         found = plan_differences(result)
     else:
         found = differences(result.scenario.expect, result, result.timeline.time)

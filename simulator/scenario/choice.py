@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
@@ -12,7 +13,7 @@ from pydantic_core import CoreSchema
 from simulator.scenario.fields import Parameter, Words, parameters_of
 from simulator.scenario.inline import NAME
 from simulator.scenario.misfits import Way, all_options, way_of
-from simulator.scenario.models import Code, CollectiveChoice
+from simulator.scenario.models import Code, CollectiveChoice, ScheduleFile
 from simulator.scenario.source import Block, Source
 from topologies.quantities import Bytes, Count, Whole
 
@@ -63,7 +64,7 @@ class Asked:
     ----------
     algorithm : str or None
         Its name, where it is a known word.
-    way : {'catalogue', 'code', 'steps'}
+    way : {'catalogue', 'code', 'file', 'steps'}
         Where its steps come from.
     needs_size : bool
         Whether M must be written: a barrier has none, and `sizes` tell it.
@@ -86,6 +87,8 @@ def asked_of(source: Source) -> Asked:
 def _needs_size(source: Source) -> bool:
     block = source.find(("collective",))
     tells = isinstance(block, Block) and "sizes" in block.entries
+    # a file may say how many bytes it moves
+    tells = tells or way_of(source) == "file"
     return not tells and source.word(("collective", "kind")) != "barrier"
 
 
@@ -107,6 +110,11 @@ def collective_keys(
         "size": known["size"].taking(Bytes, required=asked.needs_size),
         **COMMON_OPTIONS,
     }
+    if asked.way == "file":
+        # the file says the rest
+        for option in ("segments", "sizes", "peer"):
+            del keys[option]
+        return keys | {"algorithm": known["algorithm"].taking(ScheduleFile)}, _of_file
     if asked.way != "catalogue":
         keys |= {"blocks": known["blocks"].taking(Count)}
         if asked.way == "code":
@@ -129,6 +137,12 @@ def _own(
     options.pop("steps", None)
     name = NAME if algorithm is None else algorithm.function
     return CollectiveChoice(kind, name, size, options, algorithm, blocks)
+
+
+def _of_file(kind: str, algorithm: ScheduleFile, size: int = 0, **options: Any) -> CollectiveChoice:
+    # steps beside a file are refused as a misfit
+    options.pop("steps", None)
+    return CollectiveChoice(kind, PurePath(algorithm.schedule).stem, size, options, algorithm)
 
 
 def options_of(name: str) -> dict[str, Parameter]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simulator.scenario.diff_file import read_result
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
-from simulator.scenario.models import Code, CollectiveChoice
+from simulator.scenario.models import Code, CollectiveChoice, ScheduleFile
 from simulator.scenario.result import as_object
 from simulator.scenario.result_parts import links_object
 from simulator.scenario.run import Result
@@ -165,7 +165,7 @@ def _inside(value: Any) -> dict[str | At, Any]:
     inside: dict[str | At, Any]
     inside = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in UNSAID}
     # what stands beside the others in the file
-    for nested in ("parameters",) if isinstance(value, Code) else ("parameters", "options"):
+    for nested in ("parameters",) if isinstance(value, Code | ScheduleFile) else ("parameters", "options"):
         inside |= inside.pop(nested, {})
     if isinstance(value, CollectiveChoice):
         inside |= _own(inside.pop("own"))
@@ -176,11 +176,11 @@ def _inside(value: Any) -> dict[str | At, Any]:
     return inside
 
 
-def _own(own: Code | InlineSteps | None) -> dict[str | At, Any]:
+def _own(own: Code | ScheduleFile | InlineSteps | None) -> dict[str | At, Any]:
     """What says how a collective is done: the name of an algorithm, code, or steps."""
     if own is None:
         return {}
-    if isinstance(own, Code):
+    if isinstance(own, Code | ScheduleFile):
         return {"algorithm": own}
     # paths begin at the file's block `collective`
     moved: dict[str | At, Any] = {

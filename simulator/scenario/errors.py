@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
-from topologies.errors import CollsimError
+from topologies.errors import CollsimError, FormatError
 
 SHOWN = 20
 
@@ -75,6 +75,13 @@ class ScenarioErrors(CollsimError):  # noqa: N818 - it is many
 
     def __reduce__(self) -> tuple[type[ScenarioErrors], tuple[object, ...]]:
         return type(self), (self.errors,)
+
+
+def in_file(error: FormatError) -> ScenarioErrors:
+    """An error of a reader as one of a scenario; it keeps its own file and place."""
+    message = error.message if error.byte is None else f"byte {error.byte}: {error.message}"
+    column = error.column if error.line is None else error.column or 1
+    return ScenarioErrors([ScenarioError(message, error.file, error.line, column)])
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:

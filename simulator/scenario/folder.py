@@ -17,9 +17,7 @@ from simulator.scenario.source import At, Block, Items, Node, Scalar, Source, pu
 from simulator.scenario.written import to_yaml
 
 if TYPE_CHECKING:
-    from simulator.scenario.models import Scenario
-    from simulator.scenario.plan_models import PlanScenario
-    from simulator.scenario.together_models import TogetherScenario
+    from simulator.scenario.plan_load import AnyScenario
 
 KEPT: Final = "scenario.yaml"
 """Name of the file in a folder of results."""
@@ -44,7 +42,7 @@ def keep(scenario: Named, draft: Path, folder: Path) -> None:
 
     Parameters
     ----------
-    scenario : Scenario, TogetherScenario, PlanScenario or SweepScenario
+    scenario : Scenario, TogetherScenario, WorkloadScenario, PlanScenario or SweepScenario
     draft : pathlib.Path
         Where to write.
     folder : pathlib.Path
@@ -58,6 +56,10 @@ def keep(scenario: Named, draft: Path, folder: Path) -> None:
         if path.is_file():
             shutil.copyfile(path, draft / name)
         tree = put(tree, at, _text(name))
+    for at, files in workload_files(scenario.source):
+        for path in files:
+            shutil.copyfile(path, draft / path.name)
+        tree = put(tree, at, _text(Path(scenario.source.word(at) or "").name))
     (draft / KEPT).write_text(to_yaml(tree), encoding="utf-8")
 
 
@@ -77,7 +79,7 @@ def kept_file(folder: Path) -> Path:
     return folder / KEPT
 
 
-def reopen(folder: Path) -> Scenario | TogetherScenario | PlanScenario:
+def reopen(folder: Path) -> AnyScenario:
     """Read the scenario that a folder of results keeps; of a file, the file itself.
 
     Raises
@@ -98,11 +100,13 @@ def _named(tree: Node, name: str) -> Node:
 
 
 def named_files(source: Source) -> Iterator[tuple[At, Path]]:
-    """Where a scenario names files, of its topology and of code, and which these are."""
+    """Where a scenario names files, of its topology, of code and of schedules, and which these are."""
     several = source.find(("collectives",))
     entries = several.items if isinstance(several, Items) else ()
     collectives: list[At] = [("collective",), *(("collectives", i) for i in range(len(entries)))]
-    places: list[At] = [("topology", "file"), *((*each, "algorithm", "file") for each in collectives)]
+    keys = ("file", "schedule")
+    places: list[At] = [("topology", "file")]
+    places += [(*each, "algorithm", key) for each in collectives for key in keys]
     for at in places:
         name = source.word(at)
         if name is not None:
@@ -111,7 +115,19 @@ def named_files(source: Source) -> Iterator[tuple[At, Path]]:
 
 def contents(source: Source) -> list[str]:
     """The bytes of the files that a scenario names: what comes of it depends on them."""
-    return [path.read_bytes().hex() if path.is_file() else "" for _, path in named_files(source)]
+    paths = [path for _, path in named_files(source)]
+    paths += [path for _, some in workload_files(source) for path in some]
+    return [path.read_bytes().hex() if path.is_file() else "" for path in paths]
+
+
+def workload_files(source: Source) -> Iterator[tuple[At, list[Path]]]:
+    """Where a scenario of a workload names files, and which these are."""
+    for key in ("file", "groups"):
+        at: At = ("workload", key)
+        name = source.word(at)
+        if name is not None:
+            path = Path(source.file).parent / name
+            yield at, sorted(path.parent.glob(path.name) if "*" in path.name else [path])
 
 
 def _text(text: str) -> Scalar:

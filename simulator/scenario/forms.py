@@ -68,6 +68,9 @@ from simulator.scenario.together_tables import together_tables
 from simulator.scenario.traffic_run import TrafficResult
 from simulator.scenario.traffic_tables import traffic_json, traffic_lines, traffic_sheets
 from simulator.scenario.vendor_tables import VendorTimes, vendor_json, vendor_sheets
+from simulator.scenario.workload_output import workload_rows
+from simulator.scenario.workload_run import WorkloadResult
+from simulator.scenario.workload_tables import workload_lines, workload_sheets
 from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
@@ -75,6 +78,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
     from rich.table import Table
+
+    from simulator.scenario.result import AnyResult
 
 Files: TypeAlias = Callable[..., list[Path]]
 """Called with an answer, a folder, and `force`."""
@@ -211,7 +216,7 @@ def _compared(found: Comparison) -> Iterator[Table | str]:
     yield from crossover_lines(found)
 
 
-def _write_one(result: Result | TogetherResult, folder: Path, *, force: bool) -> list[Path]:
+def _write_one(result: AnyResult, folder: Path, *, force: bool) -> list[Path]:
     return write_results([result], folder, force=force)
 
 
@@ -278,6 +283,14 @@ _FORMS: Final[Mapping[type[Answer], Forms]] = {
         lambda result: _printed(step_lines(result), step_sheets(result.report)),
         step_picture,
         _write_step,
+    ),
+    WorkloadResult: Forms(
+        "result",
+        results_json,
+        lambda result: {"tasks": workload_rows(result), **_of_sheets(workload_sheets(result.report))},
+        lambda result: _printed(workload_lines(result), workload_sheets(result.report)),
+        step_picture,
+        _write_one,
     ),
     ServeResult: Forms(
         "serve",

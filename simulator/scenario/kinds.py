@@ -1,4 +1,4 @@
-"""The kinds of files: one runs a collective, one several at once, one lays a model over ranks."""
+"""The kinds of files: of one collective, several at once, a workload of files, a model laid over ranks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Literal
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.source import Block, Source
 
-FileKind = Literal["collective", "together", "plan"]
+FileKind = Literal["collective", "together", "workload", "plan"]
 
 PLAN_KEYS: Final = (
     *("model", "parallel", "batch", "memory", "traffic", "hardware"),
@@ -20,11 +20,14 @@ PLAN_KEYS: Final = (
 TOGETHER_KEYS: Final = ("collectives", "background")
 """Keys that only a file of several collectives has."""
 
+WORKLOAD: Final = "workload"
+"""The key of a file that runs what other tools have written down."""
+
 SWEEP: Final = "sweep"
 """The key of a file of any kind that varies something."""
 
 LACKING: Final[Mapping[FileKind, str]] = MappingProxyType(
-    {"collective": "collective", "together": "collectives", "plan": "model"}
+    {"collective": "collective", "together": "collectives", "workload": WORKLOAD, "plan": "model"}
 )
 """The key without which a file is not of that kind."""
 
@@ -32,6 +35,7 @@ KINDS: Final[Mapping[FileKind, str]] = MappingProxyType(
     {
         "collective": "a file of a collective",
         "together": "a file of several collectives",
+        "workload": "a file of a workload",
         "plan": "a parallel plan",
     }
 )
@@ -68,19 +72,22 @@ def kind_of(source: Source) -> FileKind:
         If it has keys of both.
     """
     plan, together = _keys(source, PLAN_KEYS), _keys(source, TOGETHER_KEYS)
-    alone = _keys(source, ("collective",))
-    if plan and (together or alone):
+    alone, workload = _keys(source, ("collective",)), _keys(source, (WORKLOAD,))
+    if plan and (together or alone or workload):
         message = (
-            f'found both "{[*alone, *together][0]}" and "{plan[0]}"; a file is of a collective, which '
-            f'"collsim run" reads, or of a parallel plan, which "{_plan_reader(source)}" reads'
+            f'found both "{[*alone, *together, *workload][0]}" and "{plan[0]}"; a file is of a collective, '
+            f'which "collsim run" reads, or of a parallel plan, which "{_plan_reader(source)}" reads'
         )
         raise ScenarioErrors([source.error(message, (plan[0],), key=True)])
+    if workload and (together or alone):
+        message = f'found both "{[*alone, *together][0]}" and "{WORKLOAD}", whose files say what is done'
+        raise ScenarioErrors([source.error(message, (WORKLOAD,), key=True)])
     if together and alone:
         message = f'found both "collective" and "{together[0]}", which goes with "collectives"'
         if together[0] == "collectives":
             message = 'found both "collective" and "collectives"; one is for one, the other for several'
         raise ScenarioErrors([source.error(message, (together[0],), key=True)])
-    return "plan" if plan else "together" if together else "collective"
+    return "plan" if plan else "workload" if workload else "together" if together else "collective"
 
 
 def refuse_other(source: Source, wanted: FileKind) -> None:
@@ -101,7 +108,8 @@ def refuse_other(source: Source, wanted: FileKind) -> None:
     if kind == "collective":
         what = f'has no "{LACKING[wanted]}": {said}; expected {KINDS[wanted]}'
         raise OtherKindError(source.error(what), reader)
-    key = _keys(source, TOGETHER_KEYS if kind == "together" else PLAN_KEYS)[0]
+    keys = {"together": TOGETHER_KEYS, "workload": (WORKLOAD,), "plan": PLAN_KEYS}[kind]
+    key = _keys(source, keys)[0]
     what = f'has a "{key}" and no "{LACKING[wanted]}": {said}'
     raise OtherKindError(source.error(what, (key,), key=True), reader)
 

@@ -8,15 +8,17 @@ from typing import Literal
 from simulator.scenario.errors import ScenarioError, one_of, printable
 from simulator.scenario.source import Block, Source
 
-Way = Literal["catalogue", "code", "steps"]
-"""Where the steps of a collective come from: an algorithm by its name, a person's code, the scenario."""
+Way = Literal["catalogue", "code", "file", "steps"]
+"""Where the steps of a collective come from: an algorithm by its name, a person's code, a file
+of another tool, the scenario."""
 
 
 def way_of(source: Source) -> Way:
-    """Say where the steps come from: the catalogue, a person's code, or the scenario itself."""
+    """Say where the steps come from: the catalogue, a person's code, a file, or the scenario itself."""
     block = source.find(("collective",))
-    if isinstance(source.find(("collective", "algorithm")), Block):
-        return "code"
+    algorithm = source.find(("collective", "algorithm"))
+    if isinstance(algorithm, Block):
+        return "file" if "schedule" in algorithm.entries else "code"
     written = block.entries.keys() if isinstance(block, Block) else ()
     return "steps" if "steps" in written and "algorithm" not in written else "catalogue"
 
@@ -52,7 +54,12 @@ def _own_misfits(source: Source, block: Block, kind: str | None) -> Iterator[Sce
             'collective: found both "algorithm" and "steps"', ("collective", "steps"), key=True
         )
     shape = KINDS.get(kind or "")
-    if way_of(source) != "catalogue" and "blocks" in block.entries and shape is not None and shape.by_rank:
+    if (
+        way_of(source) in ("code", "steps")
+        and "blocks" in block.entries
+        and shape is not None
+        and shape.by_rank
+    ):
         free = [name for name, other in KINDS.items() if not other.by_rank]
         message = f"{kind} has a block for each rank; {one_of(free)} may be cut otherwise"
         yield source.error(f"collective.blocks: {message}", ("collective", "blocks"), key=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, Final, Literal
 
+from algorithms.formats.registry import FORMATS
 from algorithms.proof import Verify
 from simulator.engine.network import Network, Reduction
-from simulator.scenario.fields import Short
+from simulator.scenario.fields import Short, Words
 from simulator.scenario.inline import InlineSteps
 from simulator.scenario.source import Source
 from topologies.errors import CollsimError
@@ -62,6 +63,27 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduleFile:
+    """A schedule in a file of another tool.
+
+    Parameters
+    ----------
+    schedule : str
+        The file, from the scenario's folder on.
+    format : str, optional
+        By default what the name and the content tell.
+    """
+
+    schedule: str
+    format: Annotated[str, Words(tuple(FORMATS))] | None = None
+
+    @property
+    def file(self) -> str:
+        """The file."""
+        return self.schedule
+
+
+@dataclass(frozen=True, slots=True)
 class CollectiveChoice:
     """What to compute and how.
 
@@ -75,8 +97,8 @@ class CollectiveChoice:
         M, the full vector; 0 where `sizes` among the options tell it.
     options : mapping
         The options that were given, of the algorithm and of every algorithm, lists as tuples.
-    own : Code or tuple of steps, optional
-        An algorithm, or steps, that are the scenario's own.
+    own : Code, ScheduleFile or tuple of steps, optional
+        An algorithm, a file, or steps, that are the scenario's own.
     blocks : int, optional
         Into how many the vector is cut for them, where it is not one a rank.
     """
@@ -85,7 +107,7 @@ class CollectiveChoice:
     algorithm: str
     size: Bytes
     options: Mapping[str, Any] = field(default_factory=dict)
-    own: Code | InlineSteps | None = None
+    own: Code | ScheduleFile | InlineSteps | None = None
     blocks: int | None = None
 
 

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from simulator.scenario.report import Reported
+    from simulator.scenario.result import AnyResult
     from simulator.scenario.rows import Rows
     from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.workload_run import WorkloadResult
     from topologies.topology import Topology
 
 
@@ -43,7 +45,7 @@ class OutputError(CollsimError):
 
 
 def write_results(
-    results: Sequence[Result | TogetherResult], folder: Path, *, force: bool = False, report: bool = False
+    results: Sequence[AnyResult], folder: Path, *, force: bool = False, report: bool = False
 ) -> list[Path]:
     """Write each result's files: result.json, timeline.csv, .png and .svg, trace.json.gz, and its scenario.
 
@@ -51,7 +53,7 @@ def write_results(
 
     Parameters
     ----------
-    results : sequence of Result or TogetherResult
+    results : sequence of Result, TogetherResult or WorkloadResult
     folder : Path
         New or empty, unless `force`.
     force : bool
@@ -154,12 +156,28 @@ def _slug(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "scenario"
 
 
-def _fill_folder(result: Result | TogetherResult, folder: Path) -> None:
+def _fill_folder(result: AnyResult, folder: Path) -> None:
+    from simulator.scenario.workload_run import WorkloadResult
+
     (folder / "result.json").write_text(as_json([result]), encoding="utf-8")
+    if isinstance(result, WorkloadResult):
+        _fill_workload(result, folder)
+        return
     hop_table(result).save(folder / "timeline.csv")
     save_figures({"timeline": timeline_picture(result)}, folder)
     if not list(left_out(result)):
         _save_trace(result, folder / TRACE)
+
+
+def _fill_workload(result: WorkloadResult, folder: Path) -> None:
+    from simulator.engine.formats.trace_events import write_trace
+    from simulator.scenario.plan_pictures import step_picture
+    from simulator.scenario.step_trace import step_trace
+    from simulator.scenario.workload_output import workload_rows
+
+    workload_rows(result).save(folder / "timeline.csv")
+    save_figures({"timeline": step_picture(result)}, folder)
+    write_trace(step_trace(result.report.step, "rank"), folder / TRACE)
 
 
 def hop_table(result: Result | TogetherResult) -> Rows:
@@ -171,10 +189,13 @@ def hop_table(result: Result | TogetherResult) -> Rows:
     return together_rows(result)
 
 
-def left_out(result: Result | TogetherResult) -> Iterator[str]:
+def left_out(result: AnyResult) -> Iterator[str]:
     """What of a result is not written, and why."""
     from simulator.engine.formats.timeline_trace import MOST_HOPS
+    from simulator.scenario.workload_run import WorkloadResult
 
+    if isinstance(result, WorkloadResult):
+        return
     hops = result.timeline.plan.hops
     if hops > MOST_HOPS:
         yield f"{TRACE} is left out: past {MOST_HOPS:,} hops no browser shows it, and these are {hops:,}"

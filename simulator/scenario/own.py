@@ -1,4 +1,4 @@
-"""Schedules that the catalogue does not have: a person's own function, or steps written out."""
+"""Schedules that the catalogue does not have: a person's own function, a file, or steps written out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from algorithms.schedule import Lists, Step, Transfers
 from simulator.scenario.code import Function, Place, blame_step, read_function, steps_of
 from simulator.scenario.errors import ScenarioErrors, did_you_mean, one_of, printable
 from simulator.scenario.inline import STEPS, Transfer
-from simulator.scenario.models import Code
+from simulator.scenario.models import Code, ScheduleFile
+from simulator.scenario.schedule_file import file_schedule
 
 if TYPE_CHECKING:
     from algorithms.schedule import Schedule
@@ -28,7 +29,7 @@ ALGORITHM: At = ("collective", "algorithm")
 
 
 def own_schedule(scenario: Scenario, ranks: int, *, allow_code: bool) -> Schedule:
-    """Schedule of a scenario's own algorithm or steps.
+    """Schedule of a scenario's own algorithm, file or steps.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ def own_schedule(scenario: Scenario, ranks: int, *, allow_code: bool) -> Schedul
         If an option of every algorithm does not fit the collective.
     """
     choice = scenario.collective
+    if isinstance(choice.own, ScheduleFile):
+        return file_schedule(scenario, choice.own, ranks)
     for option, value in choice.options.items():
         check_common(choice.kind, ranks, option, value)
     if isinstance(choice.own, Code):

@@ -25,6 +25,8 @@ from simulator.scenario.sweep.points import SweepScenario
 from simulator.scenario.sweep.result import Sweep
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.workload_models import WorkloadScenario
+from simulator.scenario.workload_run import WorkloadResult, run_workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +179,13 @@ PICTURES: Final[Mapping[str, Picture]] = MappingProxyType(
             {PlanScenario: lambda scenario, _: work_out(scenario)},
         ),
         "step": Picture(
-            "what each stage of a plan computes and sends in a step",
+            "what each stage of a plan computes and sends in a step, or each rank in a workload",
             plan_pictures.step_picture,
-            (StepResult,),
-            {PlanScenario: lambda scenario, making: work_out_step(scenario, making.report)},
+            (StepResult, WorkloadResult),
+            {
+                PlanScenario: lambda scenario, making: work_out_step(scenario, making.report),
+                WorkloadScenario: lambda scenario, making: run_workload(scenario, making.report),
+            },
         ),
         "sweep": Picture(
             "the time, or what else a sweep is about, against what is varied",

@@ -16,6 +16,7 @@ from simulator.scenario.ranges import parse_sizes
 from simulator.scenario.sweep.points import SweepScenario
 from simulator.scenario.sweep.read import read_sweep
 from simulator.scenario.together_models import TogetherScenario
+from simulator.scenario.workload_models import WorkloadScenario
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
@@ -25,13 +26,17 @@ if TYPE_CHECKING:
     from simulator.scenario.step_run import StepResult
     from simulator.scenario.sweep.result import Sweep
     from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.workload_run import WorkloadResult
 
-AnyScenario: TypeAlias = Scenario | TogetherScenario | PlanScenario | SweepScenario
-Drawable: TypeAlias = "AnyScenario | Result | TogetherResult | PlanResult | StepResult | Comparison | Sweep"
+AnyScenario: TypeAlias = Scenario | TogetherScenario | WorkloadScenario | PlanScenario | SweepScenario
+Drawable: TypeAlias = (
+    "AnyScenario | Result | TogetherResult | WorkloadResult | PlanResult | StepResult | Comparison | Sweep"
+)
 
 _WHAT: Final[Mapping[type, str]] = {
     Scenario: "one collective",
     TogetherScenario: "several collectives",
+    WorkloadScenario: "a workload",
     PlanScenario: "a parallel plan",
     SweepScenario: "a sweep",
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
@@ -16,7 +16,7 @@ from simulator.llm.model import transformer
 from simulator.llm.plan import Batch
 from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
-from simulator.scenario.kinds import kind_of, refuse_other
+from simulator.scenario.kinds import WORKLOAD, kind_of, refuse_other
 from simulator.scenario.load import known_topology, opened, read_scenario, topology_schema, translated
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
@@ -27,10 +27,14 @@ from simulator.scenario.source import Block, Source, dotted, plain
 from simulator.scenario.together_load import read_together
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.units import MAX_LENGTH
+from simulator.scenario.workload_load import read_workload
+from simulator.scenario.workload_models import WorkloadScenario
+
+AnyScenario: TypeAlias = Scenario | TogetherScenario | WorkloadScenario | PlanScenario
 
 
-def load_any(path: str | os.PathLike[str]) -> Scenario | TogetherScenario | PlanScenario:
-    """Read a file of a collective, of several, or of a plan.
+def load_any(path: str | os.PathLike[str]) -> AnyScenario:
+    """Read a file of a collective, of several, of a workload, or of a plan.
 
     Raises
     ------
@@ -40,18 +44,18 @@ def load_any(path: str | os.PathLike[str]) -> Scenario | TogetherScenario | Plan
     return loads_any(*opened(path))
 
 
-def loads_any(text: str, name: str = "scenario") -> Scenario | TogetherScenario | PlanScenario:
+def loads_any(text: str, name: str = "scenario") -> AnyScenario:
     """Read the text of a file of any kind."""
     return read_any(*parse(text, name))
 
 
-def read_any(
-    source: Source, refused: tuple[ScenarioError, ...]
-) -> Scenario | TogetherScenario | PlanScenario:
+def read_any(source: Source, refused: tuple[ScenarioError, ...]) -> AnyScenario:
     """Read a file of any kind from what was parsed, and what was refused of it; as `loads_any`."""
     kind = kind_of(source)
     if kind == "together":
         return read_together(source, refused)
+    if kind == WORKLOAD:
+        return read_workload(source, refused)
     return (read_plan if kind == "plan" else read_scenario)(source, refused)
 
 

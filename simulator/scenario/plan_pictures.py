@@ -1,4 +1,4 @@
-"""Pictures of a parallel plan: the memory of its stages, and a step."""
+"""Pictures of a parallel plan, the memory of its stages and a step, and of a workload."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from simulator.llm.memory import PARTS
 from simulator.scenario.memory_tables import degrees
 from simulator.scenario.step_trace import streams_in_order
+from simulator.scenario.workload_output import workload_bars
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from plots.steps import Bars
     from simulator.scenario.plan_run import PlanResult
     from simulator.scenario.step_run import StepResult
+    from simulator.scenario.workload_run import WorkloadResult
 
 
 def memory_picture(result: PlanResult) -> Figure:
@@ -35,11 +37,13 @@ def memory_picture(result: PlanResult) -> Figure:
     )
 
 
-def step_picture(result: StepResult) -> Figure:
-    """What every stage computes and sends."""
+def step_picture(result: StepResult | WorkloadResult) -> Figure:
+    """What every stage, or rank of a workload, computes and sends."""
     from plots.steps import step_figure
+    from simulator.scenario.workload_run import WorkloadResult
 
-    return step_figure(step_bars(result), title=result.scenario.name)
+    bars = workload_bars(result)[0] if isinstance(result, WorkloadResult) else step_bars(result)
+    return step_figure(bars, title=result.scenario.name)
 
 
 def step_bars(result: StepResult) -> Bars:

@@ -15,13 +15,14 @@ from simulator.scenario.run import Report, Result
 from simulator.scenario.run_any import run_any
 from simulator.scenario.step_run import StepResult, work_out_step
 from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.workload_run import WorkloadResult
 from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
-    from simulator.scenario.models import Scenario
-    from simulator.scenario.together_models import TogetherScenario
+    from plots.report.values import Run
+    from simulator.scenario.plan_load import AnyScenario
 
-Reported: TypeAlias = "Result | TogetherResult | StepResult"
+Reported: TypeAlias = "Result | TogetherResult | WorkloadResult | StepResult"
 """What a report can show."""
 
 RESULTS: Final = ("result.json", "step.json")
@@ -40,8 +41,8 @@ def report(
     Parameters
     ----------
     what : result, or path, or a sequence of them
-        What `run`, `run_together` or `work_out_step` gave; a folder that ``--out`` has written, or a
-        scenario's file, which are run again.
+        What `run`, `run_together`, `run_workload` or `work_out_step` gave; a folder that ``--out`` has
+        written, or a scenario's file, which are run again.
     path : path
         The file to write.
     force : bool
@@ -104,13 +105,13 @@ def save_report(shown: Sequence[tuple[Reported, Sequence[str]]], path: Path) -> 
 
 
 def run_again(
-    scenario: Scenario | TogetherScenario | PlanScenario,
+    scenario: AnyScenario,
     report: Report | None = None,
     *,
     allow_code: bool = False,
     memory_limit: int | None = None,
 ) -> Reported:
-    """Run a scenario of collectives, or simulate the step of a plan."""
+    """Run a scenario of collectives or of a workload, or simulate the step of a plan."""
     if isinstance(scenario, PlanScenario):
         return work_out_step(scenario, report)
     return run_any(scenario, report=report, allow_code=allow_code, memory_limit=memory_limit)
@@ -145,12 +146,15 @@ def _time_of(result: Reported) -> float:
 def report_page(shown: Sequence[tuple[Reported, Sequence[str]]]) -> str:
     """The page of some results, each with what there is to say of it beside its own warnings."""
     from plots.report.page import page
-    from simulator.scenario.report_runs import run_of_result, run_of_step
 
-    runs = [
-        run_of_step(result, notes)
-        if isinstance(result, StepResult)
-        else run_of_result(result, explain(result, brief=True), notes)
-        for result, notes in shown
-    ]
-    return page(runs)
+    return page([_run_of(result, notes) for result, notes in shown])
+
+
+def _run_of(result: Reported, notes: Sequence[str]) -> Run:
+    from simulator.scenario.report_runs import run_of_result, run_of_step, run_of_workload
+
+    if isinstance(result, StepResult):
+        return run_of_step(result, notes)
+    if isinstance(result, WorkloadResult):
+        return run_of_workload(result, notes)
+    return run_of_result(result, explain(result, brief=True), notes)

@@ -11,6 +11,7 @@ from simulator.scenario.memory_tables import verdict
 from simulator.scenario.run import Result
 from simulator.scenario.tables import NOTHING, number_text, rate_text
 from simulator.scenario.together_result import TogetherResult
+from simulator.scenario.workload_run import WorkloadResult
 from topologies.clock import to_seconds
 from topologies.text import format_bytes, format_time
 
@@ -30,6 +31,8 @@ def facts_of(result: Reported) -> tuple[Fact, ...]:
         return tuple(_one(result))
     if isinstance(result, TogetherResult):
         return tuple(_several(result))
+    if isinstance(result, WorkloadResult):
+        return tuple(_workload(result))
     return tuple(_step(result))
 
 
@@ -97,6 +100,24 @@ def _step(result: StepResult) -> Iterator[Fact]:
     yield Fact("HFU", f"{now.hfu:.2%}")
     yield Fact("tokens/s a rank", f"{now.tokens_per_second / now.flops.ranks:,.1f}")
     yield Fact("memory", verdict(report.memory))
+
+
+def _workload(result: WorkloadResult) -> Iterator[Fact]:
+    report = result.report
+    fabric, ranks = report.fabric, report.ranks
+    yield Fact("time", format_time(result.time), headline=True)
+    yield Fact("tasks", f"{len(report.step.graph):,}", headline=True)
+    yield Fact("compute, mean", _share(sum(rank.compute for rank in ranks), result), headline=True)
+    yield Fact("exposed, mean", _share(sum(rank.exposed for rank in ranks), result), headline=True)
+    yield Fact("ranks", f"{fabric.topology.ranks:,}")
+    yield Fact("collectives and messages", f"{sum(row.calls for row in report.calls):,}")
+    yield Fact("topology", topology_text(fabric.topology))
+    yield from _network(fabric.network)
+
+
+def _share(total: int, result: WorkloadResult) -> str:
+    """A share of the time of all ranks."""
+    return f"{total / max(result.duration * len(result.report.ranks), 1):.1%}"
 
 
 def _network(network: Network) -> Iterator[Fact]:

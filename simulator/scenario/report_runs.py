@@ -15,6 +15,7 @@ from simulator.scenario.report_tables import (
     busiest_table,
     path_stacks,
     plain_table,
+    rank_stacks,
     several_tables,
     stage_stacks,
 )
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from simulator.scenario.explain import Explanation
     from simulator.scenario.step_run import StepResult
     from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.workload_run import WorkloadResult
     from topologies.topology import Topology
 
 
@@ -106,4 +108,32 @@ def run_of_step(result: StepResult, notes: Sequence[str] = ()) -> Run:
         tables=[plain_table(sheet) for sheet in step_sheets(report)],
         timeline=tasks_chart(step_bars(result), [task.name for task in tasks], [task.size for task in tasks]),
         place=place_chart(fabric.topology, step_link_use(report.step, fabric), None, None, report.time),
+    )
+
+
+def run_of_workload(result: WorkloadResult, notes: Sequence[str] = ()) -> Run:
+    """A workload of files.
+
+    Parameters
+    ----------
+    result : WorkloadResult
+    notes : sequence of str
+        To say beside its warnings.
+    """
+    from plots.report.tasks import tasks_chart
+    from simulator.scenario.workload_output import workload_bars
+    from simulator.scenario.workload_tables import mostly, workload_sheets
+
+    report = result.report
+    bars, tasks = workload_bars(result)
+    return Run(
+        name=result.scenario.name,
+        sentence=f"Most of the ranks' time goes into {mostly(report)}.",
+        time=report.time,
+        facts=facts_of(result),
+        warnings=(*notes, *result.warnings),
+        stacks=(rank_stacks(report),),
+        tables=[plain_table(sheet) for sheet in workload_sheets(report)],
+        timeline=tasks_chart(bars, [task.name for task in tasks], [task.size for task in tasks]),
+        place=place_chart(report.fabric.topology, report.use, None, None, report.time),
     )

@@ -18,6 +18,7 @@ from topologies.text import format_time
 
 if TYPE_CHECKING:
     from simulator.llm.step.report import StepReport
+    from simulator.llm.workload.report import WorkloadReport
     from simulator.scenario.explain import Explanation
     from simulator.scenario.sheets import Sheet
     from simulator.scenario.together_result import TogetherResult
@@ -26,6 +27,9 @@ MOST_OF_WAITS = 16
 """Collectives, and hops, up to which it is told who waits for whom."""
 
 _MOST_HOPS = 1_000_000
+
+MOST_BARS = 32
+"""Ranks of a workload whose time is drawn."""
 
 
 def path_stacks(explanation: Explanation) -> Stacks:
@@ -48,6 +52,16 @@ def stage_stacks(report: StepReport) -> Stacks:
         for stage in report.stages
     ]
     return Stacks("where the time of each stage goes", parts, stages)
+
+
+def rank_stacks(report: WorkloadReport) -> Stacks:
+    """The time of a workload at each rank, or at the first of many."""
+    parts = ("compute", "exposed communication", "else")
+    ranks = [
+        ("every rank" if report.alike else f"rank {rank.rank}", (rank.compute, rank.exposed, rank.other))
+        for rank in report.ranks[:MOST_BARS]
+    ]
+    return Stacks("where the time of each rank goes", parts, ranks)
 
 
 def busiest_table(explanation: Explanation) -> Table:

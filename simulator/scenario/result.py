@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from algorithms.trace import ranges_text
 from simulator.engine.critical_path import parts_by_level
@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     from simulator.engine.plan import Plan
     from simulator.engine.timeline import Timeline
     from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.workload_run import WorkloadResult
     from topologies.topology import Topology
 
+    AnyResult: TypeAlias = Result | TogetherResult | WorkloadResult
 
-def as_json(results: Result | TogetherResult | Sequence[Result | TogetherResult]) -> str:
+
+def as_json(results: AnyResult | Sequence[AnyResult]) -> str:
     """One object, or a list of several, with a line's end; the same bytes on every run."""
     if isinstance(results, Sequence):
         value: Any = [as_object(result) for result in results]
@@ -42,12 +45,17 @@ def as_json(results: Result | TogetherResult | Sequence[Result | TogetherResult]
     return json.dumps(value, indent=2, allow_nan=False) + "\n"
 
 
-def as_object(result: Result | TogetherResult) -> dict[str, Any]:
+def as_object(result: AnyResult) -> dict[str, Any]:
     """A result's fields: times in s, sizes in bytes, None for what is not a number."""
     if not isinstance(result, Result):
         from simulator.scenario.together_json import together_object
+        from simulator.scenario.together_result import TogetherResult
 
-        return together_object(result)
+        if isinstance(result, TogetherResult):
+            return together_object(result)
+        from simulator.scenario.workload_json import workload_object
+
+        return workload_object(result)
     scenario = result.scenario
     use = result.link_use
     symmetry = result.symmetry

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from simulator.engine.plan import Plan
     from simulator.engine.timeline import Timeline
     from simulator.scenario.models import Scenario
-    from simulator.scenario.plan_models import PlanScenario
+    from simulator.scenario.plan_load import AnyScenario
     from simulator.scenario.together_models import TogetherScenario
     from topologies.topology import Topology
 
@@ -224,7 +224,7 @@ def _run_one_rank(
     )
 
 
-def build_topology(scenario: Scenario | TogetherScenario | PlanScenario) -> Topology:
+def build_topology(scenario: AnyScenario) -> Topology:
     """Topology of a scenario, or of a plan that has one.
 
     Raises

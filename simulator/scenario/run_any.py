@@ -1,12 +1,12 @@
-"""Reading and running what "collsim run" reads: a scenario of one collective, or of several."""
+"""Reading and running what "collsim run" reads: one collective, several, or a workload."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
-from simulator.scenario.kinds import kind_of
+from simulator.scenario.kinds import WORKLOAD, kind_of
 from simulator.scenario.load import opened, read_scenario
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
@@ -15,9 +15,13 @@ from topologies.errors import CollsimError
 
 # what only several collectives need is loaded where there are several
 if TYPE_CHECKING:
+    from simulator.scenario.errors import ScenarioError
     from simulator.scenario.reused import Reused
+    from simulator.scenario.source import Source
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.workload_models import WorkloadScenario
+    from simulator.scenario.workload_run import WorkloadResult
 
 
 def load_scenario(path: str | os.PathLike[str]) -> Scenario | TogetherScenario:
@@ -28,7 +32,10 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario | TogetherScenario:
     ScenarioErrors
         With everything that is wrong in it, or why it cannot be read.
     """
-    source, refused = parse(*opened(path))
+    return _of_collectives(*parse(*opened(path)))
+
+
+def _of_collectives(source: Source, refused: tuple[ScenarioError, ...]) -> Scenario | TogetherScenario:
     if kind_of(source) == "together":
         from simulator.scenario.together_load import read_together
 
@@ -36,18 +43,58 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario | TogetherScenario:
     return read_scenario(source, refused)
 
 
+def load_runnable(path: str | os.PathLike[str]) -> Scenario | TogetherScenario | WorkloadScenario:
+    """Read a scenario of one collective, of several, or of a workload.
+
+    Raises
+    ------
+    ScenarioErrors
+        With everything that is wrong in it, or why it cannot be read.
+    """
+    source, refused = parse(*opened(path))
+    if kind_of(source) == WORKLOAD:
+        from simulator.scenario.workload_load import read_workload
+
+        return read_workload(source, refused)
+    return _of_collectives(source, refused)
+
+
+@overload
 def run_any(
-    scenario: Scenario | TogetherScenario | str | Path,
+    scenario: Scenario | TogetherScenario,
     *,
     verify: bool | None = None,
     report: Report | None = None,
     allow_code: bool = False,
     memory_limit: int | None = None,
     reused: Reused | None = None,
-) -> Result | TogetherResult:
-    """Run a scenario of one collective, or of several; as `run` and `run_together`."""
+) -> Result | TogetherResult: ...
+
+
+@overload
+def run_any(
+    scenario: Scenario | TogetherScenario | WorkloadScenario | str | Path,
+    *,
+    verify: bool | None = None,
+    report: Report | None = None,
+    allow_code: bool = False,
+    memory_limit: int | None = None,
+    reused: Reused | None = None,
+) -> Result | TogetherResult | WorkloadResult: ...
+
+
+def run_any(
+    scenario: Scenario | TogetherScenario | WorkloadScenario | str | Path,
+    *,
+    verify: bool | None = None,
+    report: Report | None = None,
+    allow_code: bool = False,
+    memory_limit: int | None = None,
+    reused: Reused | None = None,
+) -> Result | TogetherResult | WorkloadResult:
+    """Run a scenario of any of these; as `run`, `run_together` and `run_workload`."""
     if isinstance(scenario, str | Path):
-        scenario = load_scenario(scenario)
+        scenario = load_runnable(scenario)
     if isinstance(scenario, Scenario):
         return run(
             scenario,
@@ -58,6 +105,12 @@ def run_any(
             reused=reused,
         )
     from simulator.scenario.together_models import TogetherScenario
+    from simulator.scenario.workload_models import WorkloadScenario
+
+    if isinstance(scenario, WorkloadScenario):
+        from simulator.scenario.workload_run import run_workload
+
+        return run_workload(scenario, report)
     from simulator.scenario.together_run import run_together
 
     if not isinstance(scenario, TogetherScenario):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from simulator.llm.memory import Memory
     from simulator.llm.step.report import HowSimulated, StepReport
     from simulator.llm.step.report_ladder import Rung
-    from simulator.llm.step.report_links import HotLink
+    from simulator.llm.step.report_links import HotLink, LevelUse
     from simulator.llm.step.report_time import StageTime
     from simulator.llm.step.report_what_if import Case
     from simulator.scenario.step_run import StepResult
@@ -73,8 +73,8 @@ def step_object(
         "breakdown": breakdown(report.stages),
         "stages": [_stage(stage) for stage in report.stages],
         "exposed": _exposed(report),
-        "levels": _levels(report),
-        "links": [_link(link) for link in report.hottest],
+        "levels": levels_list(report.levels),
+        "links": [link_object(link) for link in report.hottest],
         "calls": [_calls(row) for row in report.simulated],
         "memory": _memory(report.memory),
         "ladder": [_rung(rung) for rung in rungs] or None,
@@ -106,20 +106,22 @@ def _exposed(report: StepReport) -> list[dict[str, Any]]:
     ]
 
 
-def _levels(report: StepReport) -> list[dict[str, Any]]:
+def levels_list(levels: Sequence[LevelUse]) -> list[dict[str, Any]]:
+    """What the links of each level carried."""
     return [
         {
             "level": row.level,
             "links": row.links,
             "bytes": row.bytes,
             "utilisation": row.utilisation,
-            "hottest": row.hottest and _link(row.hottest),
+            "hottest": row.hottest and link_object(row.hottest),
         }
-        for row in report.levels
+        for row in levels
     ]
 
 
-def _link(link: HotLink) -> dict[str, Any]:
+def link_object(link: HotLink) -> dict[str, Any]:
+    """What a link carried."""
     return {
         "link": link.name,
         "level": link.level,

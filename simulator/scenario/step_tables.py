@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from simulator.llm.step.report import StepReport
     from simulator.llm.step.report_ladder import Rung
     from simulator.llm.step.report_what_if import Case
+    from simulator.llm.workload.report import WorkloadReport
     from simulator.scenario.step_run import StepResult
 
 
@@ -95,7 +96,7 @@ def exposed_sheet(report: StepReport) -> Sheet:
     )
 
 
-def levels_sheet(report: StepReport) -> Sheet:
+def levels_sheet(report: StepReport | WorkloadReport) -> Sheet:
     """A row a level of the topology."""
     rows = report.levels
     hottest = [row.hottest for row in rows]
@@ -116,7 +117,7 @@ def levels_sheet(report: StepReport) -> Sheet:
     )
 
 
-def links_sheet(report: StepReport) -> Sheet:
+def links_sheet(report: StepReport | WorkloadReport) -> Sheet:
     """A row for each of the links that take longest for their bytes."""
     rows = report.hottest
     return Sheet(

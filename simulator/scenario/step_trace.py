@@ -21,11 +21,22 @@ STREAMS: Final = (COMPUTE, "tp", "cp", "ep", "send forward", "send backward", "g
 
 def streams_in_order(step: Step) -> list[Stream]:
     """Streams, stage by stage, that which computes first."""
-    return sorted(step.graph.streams, key=lambda stream: (stream.stage, STREAMS.index(stream.name)))
+    place = {name: number for number, name in enumerate(STREAMS)}
+    return sorted(
+        step.graph.streams,
+        key=lambda stream: (stream.stage, place.get(stream.name, len(place)), stream.name),
+    )
 
 
-def step_trace(step: Step) -> Trace:
-    """Trace of a step; a flow leads to each task from what it waited for last on another stream."""
+def step_trace(step: Step, whose: str = "stage") -> Trace:
+    """Trace of a step; a flow leads to each task from what it waited for last on another stream.
+
+    Parameters
+    ----------
+    step : Step
+    whose : str
+        What its streams are of, if not of stages.
+    """
     streams = streams_in_order(step)
     number = {stream: number for number, stream in enumerate(streams)}
     tasks = step.graph.tasks
@@ -34,7 +45,7 @@ def step_trace(step: Step) -> Trace:
         return as_text(tasks[task].name), as_text(_about(tasks[task]))
 
     return Trace(
-        [f"stage {stage}" for stage in range(1 + max(stream.stage for stream in streams))],
+        [f"{whose} {stage}" for stage in range(1 + max(stream.stage for stream in streams))],
         [Track(stream.stage, stream.name) for stream in streams],
         Slices(
             np.array([number[task.stream] for task in tasks], dtype=np.int64),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -32,6 +32,7 @@ from topologies.clock import femtoseconds
 
 if TYPE_CHECKING:
     from algorithms.proof import Verify
+    from algorithms.schedule import Schedule
     from simulator.engine.timeline import Timeline
     from simulator.scenario.models import Scenario
     from simulator.scenario.together_models import Background, Member, TogetherScenario
@@ -76,10 +77,12 @@ def run_together(
     tell("build", 0, 1)
     topology = build_topology(scenario)
     _check_ranks(scenario, topology)
-    machine = Machine(topology, scenario.network, scenario.reduction, Memory(memory_limit))
-    how = how_to_verify(scenario, verify)
+    memory, how = Memory(memory_limit), how_to_verify(scenario, verify)
     order = in_order(scenario.members)
-    players = [_player(scenario, i, order, machine, how, allow_code=allow_code) for i in order]
+    proven = [_proven(scenario, i, topology, memory, how, allow_code=allow_code) for i in order]
+    processors = max((schedule.processors for schedule, _ in proven), default=0)
+    machine = Machine(topology, scenario.network, scenario.reduction, memory, processors)
+    players = [_player(scenario, i, order, machine, *made) for i, made in zip(order, proven, strict=True)]
     streams = [_stream(scenario, i, machine) for i in range(len(scenario.background))]
 
     def simulate(plan: Plan) -> Timeline:
@@ -167,21 +170,37 @@ class _Player:
     verified: str
 
 
-def _player(
+def _own(scenario: TogetherScenario, i: int, ranks: Sequence[int]) -> Scenario:
+    """A member as a scenario of its own, on its ranks."""
+    network = replace(scenario.network, placement=tuple(ranks))
+    return replace(scenario.members[i].scenario, network=network)
+
+
+def _proven(
     scenario: TogetherScenario,
     i: int,
-    order: list[int],
-    machine: Machine,
+    topology: Topology,
+    memory: Memory,
     how: Verify | None,
     *,
     allow_code: bool,
-) -> _Player:
-    member, topology = scenario.members[i], machine.topology
+) -> tuple[Schedule, str]:
+    """Schedule of a member, and how it was proven."""
+    member = scenario.members[i]
     ranks = member.ranks or range(topology.ranks)
-    own = replace(member.scenario, network=replace(scenario.network, placement=tuple(ranks)))
+    own = _own(scenario, i, ranks)
     with of_entry(i):
-        schedule = schedule_of(own, topology, len(ranks), machine.memory, allow_code=allow_code)
-        verified = prove_of(own, schedule, how, f'the proof of "{printable(member.name)}"')
+        schedule = schedule_of(own, topology, len(ranks), memory, allow_code=allow_code)
+        return schedule, prove_of(own, schedule, how, f'the proof of "{printable(member.name)}"')
+
+
+def _player(
+    scenario: TogetherScenario, i: int, order: list[int], machine: Machine, schedule: Schedule, verified: str
+) -> _Player:
+    member = scenario.members[i]
+    ranks = member.ranks or range(machine.topology.ranks)
+    own = _own(scenario, i, ranks)
+    with of_entry(i):
         job = Job(
             schedule,
             np.array(ranks, dtype=np.int64),

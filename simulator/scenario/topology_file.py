@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from simulator.scenario.errors import ScenarioError, ScenarioErrors
+from simulator.scenario.errors import ScenarioErrors, in_file
 from simulator.scenario.fields import Words
 from simulator.scenario.load import read_bytes
 from simulator.scenario.models import FROM_FILE, TopologyChoice
@@ -81,13 +81,6 @@ def read_topology(path: Path, form: str | None = None, beside: Beside | None = N
         raise in_file(error) from None
 
 
-def in_file(error: FormatError) -> ScenarioErrors:
-    """An error of a reader as one of a scenario; it keeps its own file and place."""
-    message = error.message if error.byte is None else f"byte {error.byte}: {error.message}"
-    column = error.column if error.line is None else error.column or 1
-    return ScenarioErrors([ScenarioError(message, error.file, error.line, column)])
-
-
 def _read_yaml(data: bytes, file: str, beside: Beside) -> Topology:
     """Read ASTRA-sim's file: YAML is read here, and made a topology there."""
     source, refused = parse(decode(data, file), file)
@@ -107,9 +100,22 @@ def foreign_topology(path: Path) -> Topology | None:
     ------
     ScenarioErrors
     """
+    if is_astra(path):
+        return read_topology(path, "astra-sim")
     ending = path.suffix.lower()
-    if ending in FORMATS["astra-sim"].endings and path.is_file():
-        data = read_bytes(str(path), MOST_BYTES + 1, "a topology")
-        return read_topology(path, "astra-sim") if FORMATS["astra-sim"].mark in data else None
     known = any(ending in one.endings for one in FORMATS.values() if one.read is not None)
     return read_topology(path) if known else None
+
+
+def is_astra(path: Path) -> bool:
+    """Whether a file of YAML is a network of ASTRA-sim, and no scenario.
+
+    Raises
+    ------
+    ScenarioErrors
+        If it cannot be read.
+    """
+    form = FORMATS["astra-sim"]
+    if path.suffix.lower() not in form.endings or not path.is_file():
+        return False
+    return form.mark in read_bytes(str(path), MOST_BYTES + 1, "a topology")

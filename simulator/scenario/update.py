@@ -23,9 +23,7 @@ from simulator.scenario.units import UNITS, Kind
 from topologies.clock import FEMTOSECONDS
 
 if TYPE_CHECKING:
-    from simulator.scenario.plan_run import PlanResult
-    from simulator.scenario.run import Result
-    from simulator.scenario.together_result import TogetherResult
+    from simulator.scenario.check import Held
 
 BOM: Final = b"\xef\xbb\xbf"
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
@@ -53,14 +51,14 @@ class Edit:
     text: str
 
 
-def update(result: Result | TogetherResult | PlanResult, mismatches: Sequence[Mismatch]) -> int:
+def update(result: Held, mismatches: Sequence[Mismatch]) -> int:
     """Write what the result is into its scenario's file, where something else is expected.
 
     A tolerance or a limit that is not kept is no value: it stays as it is.
 
     Parameters
     ----------
-    result : Result, TogetherResult or PlanResult
+    result : Result, TogetherResult, WorkloadResult or PlanResult
         Of a scenario that was loaded from a file.
     mismatches : sequence of Mismatch
         What `check` said of it.
@@ -98,7 +96,7 @@ def update(result: Result | TogetherResult | PlanResult, mismatches: Sequence[Mi
     return len(edits)
 
 
-def _edit(result: Result | TogetherResult | PlanResult, text: str, wrong: Mismatch) -> Edit:
+def _edit(result: Held, text: str, wrong: Mismatch) -> Edit:
     """What to replace, and by what."""
     source = result.scenario.source
     node = source.find(wrong.at)

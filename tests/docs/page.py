@@ -135,7 +135,7 @@ def _check_usage(block: str) -> None:
 def _check_yaml(block: str) -> None:
     """Refuse a scenario, or a part of one, that does not load."""
     keys = set(yaml.safe_load(block))
-    lacking = () if keys & {"model", "collectives"} else sorted(REST.keys() - keys)
+    lacking = () if keys & {"model", "collectives", "workload"} else sorted(REST.keys() - keys)
     whole = Path("part.yaml")
     whole.write_text(block + "".join(yaml.safe_dump({key: REST[key]}) for key in lacking), encoding="utf-8")
     if "sweep" in keys:

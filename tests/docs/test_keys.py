@@ -18,12 +18,13 @@ from simulator.scenario.source import Source
 from simulator.scenario.sweep.models import SweepPlan
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.topology_file import topology_from
+from simulator.scenario.workload_models import WorkloadScenario
 from tests.docs.page import DOCS
 from topologies import TOPOLOGIES
 
 # what stands in a file under other names
-INSIDE = {"members", "own"}
-PAGES = ("scenario", "topology-files", "llm", "step", "serve", "search", "sweep")
+INSIDE = {"members", "own", "files", "plan"}
+PAGES = ("scenario", "topology-files", "workload-files", "llm", "step", "serve", "search", "sweep")
 
 
 def keys(target: Callable[..., Any], seen: set[Any]) -> Iterator[str]:
@@ -44,8 +45,8 @@ def _inside(annotation: Any, seen: set[Any]) -> Iterator[str]:
 @pytest.mark.parametrize(
     "target",
     [
-        *(Scenario, TogetherScenario, PlanScenario, SweepPlan, transformer, memory_plan),
-        *(topology_from, *TOPOLOGIES.values()),
+        *(Scenario, TogetherScenario, WorkloadScenario, PlanScenario, SweepPlan),
+        *(transformer, memory_plan, topology_from, *TOPOLOGIES.values()),
     ],
     ids=lambda target: target.__name__,
 )

@@ -64,6 +64,7 @@ MAKERS: Mapping[str, Callable[[], Answer]] = {
     "PlanResult": lambda: collsim.work_out(collsim.loads_plan(PLAN)),
     "TrafficResult": lambda: collsim.work_out_traffic(collsim.loads_plan(PLAN)),
     "StepResult": lambda: collsim.run(collsim.loads_plan(PLAN)),
+    "WorkloadResult": lambda: collsim.run("library:workloads/transformer-8"),
     "ServeResult": lambda: collsim.run(collsim.loads_plan(SERVE)),
     "SearchResult": lambda: collsim.work_out_search(collsim.loads_plan(SEARCH)),
     "ExpertsResult": lambda: collsim.work_out_experts(collsim.loads_plan(EXPERTS), [2, 4]),
@@ -111,6 +112,7 @@ PICTURED = (
     "Comparison",
     "Sweep",
     "StepResult",
+    "WorkloadResult",
 )
 
 

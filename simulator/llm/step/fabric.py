@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from simulator.engine.network import Network, Reduction
     from simulator.engine.plan import Plan
     from simulator.llm.plan import Parallel
-    from simulator.llm.traffic_plan import TrafficPlan
     from topologies.paths import Routes
     from topologies.topology import Topology
 
@@ -52,6 +51,8 @@ class Way:
     back : bool
         Of tokens and experts: from the experts back, so that a loaded rank sends the most instead of
         being sent it.
+    ranks : ndarray of int64, shape (groups, members), optional
+        Who is in these groups, where no parallel plan says it; a way is known without them.
     """
 
     group: Group
@@ -59,6 +60,7 @@ class Way:
     stage: int
     peer: int | None = None
     back: bool = False
+    ranks: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
 
     def share(self, parallel: Parallel) -> Fraction:
         """What the rank that sends most sends at least, in units of the size."""
@@ -74,6 +76,13 @@ def way_of(call: Call) -> Way:
     return Way(call.group, call.kind, call.stage, call.peer, back)
 
 
+class Algorithms(Protocol):
+    """What says which algorithm does a kind of collective."""
+
+    def algorithm(self, kind: str) -> str:
+        """Name of the algorithm."""
+
+
 @dataclass(slots=True, eq=False)
 class Fabric:
     """A network on which the groups of a parallel plan do their calls.
@@ -84,7 +93,7 @@ class Fabric:
     Attributes
     ----------
     parallel : Parallel
-    traffic : TrafficPlan
+    traffic : Algorithms
         Says which algorithm does a kind of collective.
     topology : Topology
         Of as many ranks.
@@ -95,7 +104,7 @@ class Fabric:
     """
 
     parallel: Parallel
-    traffic: TrafficPlan
+    traffic: Algorithms
     topology: Topology
     network: Network
     reduction: Reduction | None = None
@@ -126,9 +135,10 @@ class Fabric:
         return self._times[way, size]
 
     def _job(self, way: Way, size: int) -> Job:
-        members = way.group.members(self.parallel, way.stage)
+        members = way.group.members(self.parallel, way.stage) if way.ranks is None else way.ranks
         if way.peer is not None:
-            return _pairs(members[:, [way.stage, way.peer]], size, COPY)
+            ends = members[:, [way.stage, way.peer]] if way.ranks is None else members
+            return _pairs(ends, size, COPY)
         if way.kind in (SHIFT, SHIFT_AND_ADD):
             there = np.stack([members, np.roll(members, -1, axis=1)], axis=-1)
             return _pairs(there, size, COPY if way.kind == SHIFT else REDUCE)

@@ -138,11 +138,18 @@ class Builder:
         return Graph(tuple(self.tasks), tuple(self.after), tuple(self.calls), tuple(streams))
 
     def compute(
-        self, name: str, stage: int, phase: str, hold: int, after: Iterable[int], microbatch: int = -1
+        self,
+        name: str,
+        stage: int,
+        phase: str,
+        hold: int,
+        after: Iterable[int],
+        microbatch: int = -1,
+        stream: str = COMPUTE,
     ) -> int:
-        """Add a task that computes for so many fs, after what the stage has been held up by, too."""
-        waits = [*after, *self.held_up.pop(stage, ())]
-        return self._add(Task(name, self._stream(stage, COMPUTE), phase, microbatch, hold), waits)
+        """Add a task that takes so many fs; where it computes, after what its stage is held up by, too."""
+        waits = [*after, *(self.held_up.pop(stage, ()) if stream == COMPUTE else ())]
+        return self._add(Task(name, self._stream(stage, stream), phase, microbatch, hold), waits)
 
     def call(self, call: Call, stream: str, phase: str, after: Iterable[int], microbatch: int = -1) -> int:
         """Add a call on a stream of its stage."""

@@ -124,10 +124,10 @@ def _taking_part(task: Task, stages: int) -> Iterator[int]:
 def _stage_time(
     step: Step, stage: int, computing: Sequence[int], calls: Mapping[str, Sequence[int]]
 ) -> StageTime:
-    work = _Computing.of(step, computing)
-    exposed = {group: work.exposed(*_under_way(step, numbers)) for group, numbers in calls.items()}
+    work = Computing.of(step, computing)
+    exposed = {group: work.exposed(*under_way(step, numbers)) for group, numbers in calls.items()}
     everything = [number for numbers in calls.values() for number in numbers]
-    communication = work.exposed(*_under_way(step, everything))
+    communication = work.exposed(*under_way(step, everything))
     busy = int((work.end - work.begin).sum())
     update = sum(
         int(step.end[number] - step.begin[number])
@@ -138,7 +138,7 @@ def _stage_time(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Computing:
+class Computing:
     """When a stage computes: spans that do not overlap, in order, and how much lies before each."""
 
     begin: NDArray[np.int64]
@@ -146,7 +146,9 @@ class _Computing:
     before: NDArray[np.int64]
 
     @classmethod
-    def of(cls, step: Step, numbers: Sequence[int]) -> _Computing:
+    def of(cls, step: Step, numbers: Sequence[int]) -> Computing:
+        """Of the tasks that compute there."""
+        """Of the tasks that compute there."""
         chosen = np.array(numbers, dtype=np.int64)
         begin, end = step.begin[chosen], step.end[chosen]
         order = np.lexsort((end, begin))
@@ -166,7 +168,7 @@ class _Computing:
         return int((end - begin - self.until(end) + self.until(begin)).sum())
 
 
-def _under_way(step: Step, numbers: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def under_way(step: Step, numbers: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """When any of some tasks is under way: spans that do not overlap."""
     chosen = np.array(numbers, dtype=np.int64)
     return merged(step.begin[chosen], step.end[chosen])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.scenario.errors import ScenarioError, ScenarioErrors
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, in_file
 from simulator.scenario.load import read_bytes
 from simulator.scenario.measurements.nccl_json import read_nccl_json
 from simulator.scenario.measurements.nccl_tests import is_nccl, read_nccl_tests
 from simulator.scenario.measurements.osu import is_osu, read_osu
 from simulator.scenario.measurements.series import Log, Told
-from simulator.scenario.topology_file import in_file
 from topologies.errors import FormatError
 from topologies.formats.reading import MOST_BYTES, decode
 

@@ -20,6 +20,7 @@ ALGORITHM: Final = "algorithm"
 """Name of the definition of all algorithms."""
 
 _IS_CODE: Final[Json] = {"required": ["algorithm"], "properties": {"algorithm": {"type": "object"}}}
+_IS_FILE: Final[Json] = {"properties": {"algorithm": {"required": ["schedule"]}}}
 _IS_STEPS: Final[Json] = {"required": ["steps"], "not": {"required": ["algorithm"]}}
 _NEEDS_NO_SIZE: Final[Json] = {
     "anyOf": [{"required": ["sizes"]}, {"required": ["kind"], "properties": {"kind": {"const": "barrier"}}}]
@@ -29,9 +30,9 @@ _NEEDS_NO_SIZE: Final[Json] = {
 def collective_block(definitions: Definitions, beside: Mapping[str, Parameter]) -> Json:
     """Keys of a collective, and of what may stand `beside` them in the same block.
 
-    The keys follow from where the steps come from: an algorithm, a person's code, or the block itself.
+    The keys follow from where the steps come from: an algorithm, code, a file, or the block itself.
     """
-    asked = {way: _keys(definitions, way, beside) for way in ("catalogue", "code", "steps")}
+    asked = {way: _keys(definitions, way, beside) for way in ("catalogue", "code", "file", "steps")}
     shared = ("kind", "algorithm", "steps", "size", *COMMON_OPTIONS, *beside)
     known = asked["catalogue"]
     properties = {name: known[name] for name in shared}
@@ -48,7 +49,11 @@ def collective_block(definitions: Definitions, beside: Mapping[str, Parameter]) 
             {"not": {"required": ["algorithm", "steps"]}},
             {
                 "if": _IS_CODE,
-                "then": _own(asked["code"], properties),
+                "then": {
+                    "if": _IS_FILE,
+                    "then": _of_file(asked["file"]),
+                    "else": _own(asked["code"], properties),
+                },
                 "else": {
                     "if": _IS_STEPS,
                     "then": _own(asked["steps"], properties),
@@ -64,6 +69,14 @@ def _keys(definitions: Definitions, way: Way, beside: Mapping[str, Parameter]) -
     keys, _ = collective_keys(Asked(None, way, needs_size=False))
     found: dict[str, Json] = definitions.block({**beside, **keys})["properties"]
     return found
+
+
+def _of_file(keys: Mapping[str, Json]) -> Json:
+    """Keys where a file says the rest."""
+    return {
+        "properties": {**dict.fromkeys(keys, True), "algorithm": keys["algorithm"]},
+        "additionalProperties": False,
+    }
 
 
 def _own(keys: Mapping[str, Json], shared: Mapping[str, Json]) -> Json:

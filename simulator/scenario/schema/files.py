@@ -13,7 +13,7 @@ from simulator.llm.model import transformer
 from simulator.scenario.choice import Asked
 from simulator.scenario.errors import one_of, printable
 from simulator.scenario.fields import Parameter, parameters_of
-from simulator.scenario.kinds import KINDS, PLAN_KEYS, SWEEP, TOGETHER_KEYS
+from simulator.scenario.kinds import KINDS, PLAN_KEYS, SWEEP, TOGETHER_KEYS, WORKLOAD
 from simulator.scenario.load import scenario_keys
 from simulator.scenario.plan_load import plan_keys
 from simulator.scenario.schema.collective import collective_block
@@ -22,6 +22,7 @@ from simulator.scenario.schema.topology import part_block, topology_block
 from simulator.scenario.sweep.models import SweepPlan
 from simulator.scenario.together_load import together_keys
 from simulator.scenario.together_models import Own
+from simulator.scenario.workload_load import workload_keys
 from topologies.errors import CollsimError
 
 NAME: Final = "collsim.schema.json"
@@ -90,7 +91,11 @@ def _any_file() -> Json:
         "else": {
             "if": _has(TOGETHER_KEYS),
             "then": {"$ref": "#/$defs/together"},
-            "else": {"if": _has(PLAN_KEYS), "then": {"$ref": "#/$defs/plan"}, "else": {"anyOf": kinds}},
+            "else": {
+                "if": _has((WORKLOAD,)),
+                "then": {"$ref": "#/$defs/workload"},
+                "else": {"if": _has(PLAN_KEYS), "then": {"$ref": "#/$defs/plan"}, "else": {"anyOf": kinds}},
+            },
         },
     }
 
@@ -111,6 +116,11 @@ def _together(definitions: Definitions) -> Json:
     several = {"type": "array", "minItems": 1, "items": entry}
     network = _unplaced(definitions)
     return _file(block, topology=_topology(definitions), collectives=several, network=network)
+
+
+def _workload(definitions: Definitions) -> Json:
+    block = definitions.block(workload_keys(None) | VARIED)
+    return _file(block, topology=_topology(definitions), network=_unplaced(definitions))
 
 
 def _plan(definitions: Definitions) -> Json:
@@ -141,7 +151,13 @@ def _preset(definitions: Definitions) -> Json:
 
 
 PARTS: Final[Mapping[str, Callable[[Definitions], Json]]] = MappingProxyType(
-    {"collective": _collective, "together": _together, "plan": _plan, "preset": _preset}
+    {
+        "collective": _collective,
+        "together": _together,
+        "workload": _workload,
+        "plan": _plan,
+        "preset": _preset,
+    }
 )
 """The kinds of files, each with what makes its schema."""
 

@@ -6,21 +6,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
-from simulator.scenario.plan_load import read_any
+from simulator.scenario.plan_load import AnyScenario, read_any
 from simulator.scenario.source import At, Block, Node, Scalar, Source
 from simulator.scenario.sweep.paths import set_field
 
 if TYPE_CHECKING:
-    from simulator.scenario.models import Scenario
-    from simulator.scenario.plan_models import PlanScenario
     from simulator.scenario.sweep.models import How
     from simulator.scenario.sweep.values import Choice
-    from simulator.scenario.together_models import TogetherScenario
-
-    AnyScenario: TypeAlias = Scenario | TogetherScenario | PlanScenario
 
 ROUTING: Final[At] = ("network", "routing")
 DRAWN: Final = ("ecmp", "spray", "valiant")

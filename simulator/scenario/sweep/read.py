@@ -27,7 +27,7 @@ from simulator.scenario.units import MAX_LENGTH
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
-    from simulator.scenario.sweep.points import AnyScenario
+    from simulator.scenario.plan_load import AnyScenario
 
 MOST_POINTS: Final = 100_000
 

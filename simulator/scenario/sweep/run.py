@@ -24,8 +24,8 @@ from simulator.scenario.sweep.work import Setting, Worked, key_of, one_line, run
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
+    from simulator.scenario.plan_load import AnyScenario
     from simulator.scenario.sweep.models import How
-    from simulator.scenario.sweep.points import AnyScenario
 
     Crew: TypeAlias = AbstractContextManager[tuple[Executor, int]]
 

@@ -22,7 +22,7 @@ from topologies.errors import CollsimError
 from topologies.loops import numba_is_here
 
 if TYPE_CHECKING:
-    from simulator.scenario.sweep.points import AnyScenario
+    from simulator.scenario.plan_load import AnyScenario
 
 
 @dataclass(frozen=True, slots=True)

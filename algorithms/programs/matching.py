@@ -1,0 +1,50 @@
+"""Messages that are matched by their order alone: the n-th that is sent is the n-th that is received."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NOBODY = -1
+"""Instead of the partner of what is left over."""
+
+
+def matched(
+    sent: NDArray[np.int64], received: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Partner of each message that is sent, and of each that is received.
+
+    Parameters
+    ----------
+    sent, received : ndarray of int64
+        The queue that each goes through, in the order of each queue's ends.
+
+    Returns
+    -------
+    tuple of ndarray of int64
+        Position in `received` of each in `sent`, and the other way round, or `NOBODY`.
+
+    >>> [partner.tolist() for partner in matched(np.array([7, 5, 7]), np.array([7, 7, 7, 5]))]
+    [[0, 3, 1], [0, 2, -1, 1]]
+    """
+    (by_sent, key_sent), (by_received, key_received) = _turns(sent), _turns(received)
+    _, at_sent, at_received = np.intersect1d(key_sent, key_received, assume_unique=True, return_indices=True)
+    partner = np.full(len(sent), NOBODY, dtype=np.int64)
+    other = np.full(len(received), NOBODY, dtype=np.int64)
+    partner[by_sent[at_sent]] = by_received[at_received]
+    other[by_received[at_received]] = by_sent[at_sent]
+    return partner, other
+
+
+def _turns(queue: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Order by queue, and there a number of each that says its queue and its turn."""
+    order = np.argsort(queue, kind="stable")
+    ordered = queue[order]
+    at = np.arange(len(queue))
+    first = np.maximum.accumulate(np.where(np.diff(ordered, prepend=-1) != 0, at, 0))
+    # a queue has fewer turns than 2^26, the bytes of the largest file
+    return order, (ordered << 26) + at - first
