@@ -111,7 +111,7 @@ def test_a_file_of_many_chunks_is_diagnosed_at_once() -> None:
     # a small file, of a million chunks, all of which are lost
     data = """<algo name="x" nchunksperloop="1000000" ngpus="1" coll="allreduce" inplace="0">
       <gpu id="0" i_chunks="0" o_chunks="0" s_chunks="0"/></algo>"""
-    with pytest.raises(ProgramError, match="rank 0: 0-999999$"):
+    with pytest.raises(ProgramError, match=r"rank 0: 0-999999$"):
         prove_program(read_msccl_xml(data.encode(), "a.xml"))
 
 
