@@ -83,7 +83,7 @@ def test_a_format_that_is_not_known_is_refused() -> None:
             ScheduleError, match=f'no format "{form}" is written; expected msccl, mscclpp, goal'
         ):
             write_schedule(program, form)
-    with pytest.raises(FormatError, match='a.xml:1:1: no format "none" is read; expected msccl, mscclpp'):
+    with pytest.raises(FormatError, match=r'a.xml:1:1: no format "none" is read; expected msccl, mscclpp'):
         read_schedule(b"<algo/>", "a.xml", "none")
 
 
