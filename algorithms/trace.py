@@ -106,12 +106,9 @@ def ranges_text(chunks: NDArray[np.integer] | tuple[int, ...], separator: str = 
     >>> ranges_text((0, 1, 2, 5))
     '0-2 5'
     """
-    parts: list[str] = []
-    members = [int(c) for c in chunks]
-    start = 0
-    for i in range(1, len(members) + 1):
-        if i == len(members) or members[i] != members[i - 1] + 1:
-            first, last = members[start], members[i - 1]
-            parts.append(str(first) if first == last else f"{first}-{last}")
-            start = i
+    members = np.asarray(chunks, dtype=np.int64)
+    begins = np.flatnonzero(np.diff(members, prepend=members[:1] - 2) != 1)
+    firsts, lasts = members[begins], members[np.append(begins, len(members))[1:] - 1]
+    pairs = zip(firsts.tolist(), lasts.tolist(), strict=True)
+    parts = [str(first) if first == last else f"{first}-{last}" for first, last in pairs]
     return separator.join(parts)

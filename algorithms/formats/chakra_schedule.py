@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from algorithms.errors import ScheduleError
 from algorithms.formats.chakra import COMM_RECV, COMM_SEND, COMP, Node, Trace, Value, write_chakra
@@ -65,7 +65,7 @@ def to_chakra(schedule: Schedule, after: After = "step") -> ChakraFiles:
     Raises
     ------
     ScheduleError
-        If switches take part.
+        If switches take part, or nobody knows what a node waits for.
 
     Examples
     --------
@@ -73,6 +73,8 @@ def to_chakra(schedule: Schedule, after: After = "step") -> ChakraFiles:
     >>> [len(file) for file in to_chakra(build("ring", "allgather", 3, 3)).data]
     [432, 434, 434]
     """
+    if after not in get_args(After):
+        raise ScheduleError(f'after is "{after}"; expected {", ".join(get_args(After))}')
     if schedule.switches:
         raise ScheduleError(f"{schedule.algorithm} works in switches, which have no execution trace")
     nodes: list[list[Node]] = [[] for _ in range(schedule.ranks)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,7 +33,7 @@ _LONGEST_CALC: Final = 10**13
 """ns, past what a run may take."""
 
 _MOST_PROCESSORS: Final = 256
-_MOST_WAITS: Final = 1 << 22
+_MOST_WAITS: Final = 1 << 20
 """That follow from what begins when others have begun."""
 
 
@@ -130,8 +132,7 @@ class _Operations:
                 (self.peer[receives], self.rank[receives], receives),
             )
         ]
-        _, queue = np.unique(np.concatenate(queues), return_inverse=True)
-        receiver, sender = matched(queue.ravel()[: len(sends)], queue.ravel()[len(sends) :])
+        receiver, sender = matched(*queues)
         alone = np.zeros(len(self.code), dtype=bool)
         alone[sends[receiver == NOBODY]] = alone[receives[sender == NOBODY]] = True
         self.refuse_where(alone, self._alone)
@@ -203,21 +204,23 @@ def _waits(ranks: list[Rank], file: str) -> NDArray[np.int64]:
 
 
 def _together(pairs: list[tuple[int, int]], needs: dict[int, list[int]], file: str) -> list[tuple[int, int]]:
-    """What those wait for that begin when others have begun."""
+    """What those wait for that begin when others have begun; those in a circle wait for each other."""
     begun: dict[int, list[int]] = {}
     for waiter, awaited in pairs:
         begun.setdefault(waiter, []).append(awaited)
-    found, steps = list[tuple[int, int]](), 0
-    for waiter in begun:
-        seen, left = {waiter}, list(begun[waiter])
-        while left:
-            other, steps = left.pop(), steps + 1
-            if other not in seen:
-                seen.add(other)
-                left += begun.get(other, [])
-                found += [(waiter, awaited) for awaited in needs.get(other, [])]
-            if steps + len(found) > _MOST_WAITS:
-                raise FormatError(f"more than {_MOST_WAITS:,} waits follow from irequires", file, 1, 1)
+    try:
+        order = list(TopologicalSorter(begun).static_order())
+    except CycleError as error:
+        circle: list[int] = error.args[1]
+        return [(waiter, awaited) for awaited, waiter in pairwise(circle)]
+    found, inherited = list[tuple[int, int]](), dict[int, dict[int, None]]()
+    for waiter in order:
+        own = inherited[waiter] = {}
+        for other in begun.get(waiter, []):
+            own |= inherited[other] | dict.fromkeys(needs.get(other, []))
+        found += [(waiter, awaited) for awaited in own]
+        if len(found) > _MOST_WAITS:
+            raise FormatError(f"more than {_MOST_WAITS:,} waits follow from irequires", file, 1, 1)
     return found
 
 

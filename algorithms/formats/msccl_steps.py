@@ -120,11 +120,11 @@ def _check_ends(file: str, blocks: Mapping[str, NDArray[np.int64]], end: str, do
     refuse_where(file, peer == rank, line, lambda i: f"{who(i)} itself")
     beyond = (peer >= 0) & ((channel < 0) | (channel >= MOST_CHANNELS))
     refuse_where(file, beyond, line, lambda i: f"chan is {channel[i]}; expected 0 to {MOST_CHANNELS - 1}")
-    key = (rank * ranks + peer) * MOST_CHANNELS + channel
+    there = np.flatnonzero(peer >= 0)
+    key = ((rank * ranks + peer) * MOST_CHANNELS + channel)[there]
     order = np.argsort(key, kind="stable")
-    twice = np.zeros(len(key), dtype=bool)
-    twice[order[1:]] = key[order[1:]] == key[order[:-1]]
-    twice &= peer >= 0
+    twice = np.zeros(len(rank), dtype=bool)
+    twice[there[order[1:]]] = key[order[1:]] == key[order[:-1]]
     refuse_where(
         file, twice, line, lambda i: f"{who(i)} rank {peer[i]} by channel {channel[i]}, as another does"
     )

@@ -124,13 +124,16 @@ def _program(file: Elements, steps: Steps, buffers: Buffers) -> Program:
     wires = buffers.places + np.cumsum(count[receives]) - count[receives]
     wire = np.empty(len(count), dtype=np.int64)
     wire[sender] = wires
-    reads, writes = [(receives, wires)], [(sends, wire[sends])]
+    # a message of no chunks only has its receiver wait
+    full, sent = count[receives] > 0, sends[count[sends] > 0]
+    reads, writes = [(receives[full], wires[full])], [(sent, wire[sent])]
     ends = (("reads_source", "src", reads), ("reads_target", "dst", reads), ("writes", "dst", writes))
     for what, end, accesses in ends:
         who = np.flatnonzero(steps.does(what) & (count > 0))
         accesses.append((who, _places(steps, who, end, buffers)))
     places = buffers.with_wires(steps["rank"][receives], count[receives])
     words, rows = list(TYPES), len(count)
+    moves = (steps["send"] >= 0) | (steps["recv"] >= 0)
     return Program(
         name=file.algo.get("name", "msccl"),
         ranks=buffers.purpose.ranks,
@@ -140,7 +143,7 @@ def _program(file: Elements, steps: Steps, buffers: Buffers) -> Program:
         step=steps["s"].astype(np.int32),
         word=tuple(words[code] for code in steps["type"].tolist()),
         line=line.astype(np.int32),
-        channel=np.maximum(steps["chan"], 0).astype(np.int16),
+        channel=np.where(moves, steps["chan"], 0).astype(np.int16),
         count=count.astype(np.int32),
         reads=listed(rows, *reads),
         writes=listed(rows, *writes),

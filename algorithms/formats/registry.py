@@ -85,11 +85,11 @@ def write_schedule(program: Program, form: str, size: int | None = None) -> Writ
     Raises
     ------
     ScheduleError
-        If the format cannot say it; says why.
+        If the format is not written, or cannot say it; says why.
     """
-    write = FORMATS[form].write
+    write = FORMATS[form].write if form in FORMATS else None
     if write is None:
-        raise ScheduleError(f"{FORMATS[form].about} is not written")
+        raise ScheduleError(f'no format "{form}" is written; expected {", ".join(WRITTEN)}')
     written = write(program, size)
     return Written(written.data, (*program.unsaid, *written.lost))
 
@@ -132,6 +132,8 @@ def read_schedule(data: bytes, file: str, form: str | None = None) -> Program:
     FormatError
         If it is too large, or cannot be read; names the place.
     """
+    if form is not None and form not in FORMATS:
+        raise FormatError(f'no format "{form}" is read; expected {", ".join(FORMATS)}', file, 1, 1)
     if len(data) > MOST_BYTES:
         raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
     return FORMATS[form or format_of(file, data)].read(data, file)

@@ -31,7 +31,9 @@ def matched(
     >>> [partner.tolist() for partner in matched(np.array([7, 5, 7]), np.array([7, 7, 7, 5]))]
     [[0, 3, 1], [0, 2, -1, 1]]
     """
-    (by_sent, key_sent), (by_received, key_received) = _turns(sent), _turns(received)
+    # numbered from 0, so that a turn fits beside them
+    _, queue = np.unique(np.concatenate([sent, received]), return_inverse=True)
+    (by_sent, key_sent), (by_received, key_received) = map(_turns, np.split(queue.ravel(), [len(sent)]))
     _, at_sent, at_received = np.intersect1d(key_sent, key_received, assume_unique=True, return_indices=True)
     partner = np.full(len(sent), NOBODY, dtype=np.int64)
     other = np.full(len(received), NOBODY, dtype=np.int64)

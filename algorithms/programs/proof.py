@@ -17,6 +17,8 @@ from algorithms.trace import ranges_text
 from topologies.loops import fast
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from algorithms.programs.order import Order
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 _SEED = 20090101
 _SHOWN = 4
 """Ranks of which is said what they lack."""
+
+_MOST_FOLLOWED = 1 << 16
+"""Chunks that instructions handle, all together, up to which the contributions to each are followed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +41,12 @@ class Run:
     order : Order
     failed : int
         The instruction that reads nothing, or adds up different chunks; -1 where none does.
+    refused : ProgramError or None
+        What is wrong with it.
     wrong : ndarray of int64
         Places that end with something else than they must.
+    found : ndarray of int32
+        The chunk that each of them ends with.
     offset : ndarray of int64, shape (instructions + 1,)
         Instruction i has handled the chunks chunk[offset[i]:offset[i + 1]].
     chunk : ndarray of int32
@@ -47,7 +56,9 @@ class Run:
 
     order: Order
     failed: int
+    refused: ProgramError | None
     wrong: NDArray[np.int64]
+    found: NDArray[np.int32]
     offset: NDArray[np.int64]
     chunk: NDArray[np.int32]
     depth: int
@@ -68,7 +79,7 @@ def prove_program(program: Program) -> None:
     run = run_program(program)
     check_races(program, run.order)
     if run.failed >= 0 or len(run.wrong):
-        raise _diagnose(program, run.order)
+        raise _diagnose(program, run)
 
 
 @lru_cache(maxsize=1)
@@ -101,11 +112,15 @@ def run_program(program: Program) -> Run:
     # contributions are summed modulo 2^64
     with np.errstate(over="ignore"):
         run = fast(_run, int(offset[-1]) + len(program))
-        failed = run(order.turn, fetches, far, *columns, value, held, chunk, chain, carry, carried)
+        stop = run(order.turn, fetches, far, *columns, value, held, chunk, chain, carry, carried)
     asked = np.flatnonzero(places.final != NOTHING)
     final = places.final[asked]
     wrong = asked[~held[asked] | (chunk[asked] != final) | (value[asked] != expected[final])]
-    return Run(order, int(failed), wrong, offset, carried, int(chain.max(initial=0)))
+    failed, refused = -1, None
+    if stop >= 0:
+        failed = int(np.searchsorted(offset, stop, side="right")) - 1
+        refused = _refusal(program, failed, int(stop - offset[failed]), held, chunk)
+    return Run(order, failed, refused, wrong, chunk[wrong], offset, carried, int(chain.max(initial=0)))
 
 
 def _run(
@@ -124,7 +139,7 @@ def _run(
     carry: NDArray[np.uint64],
     carried: NDArray[np.int32],
 ) -> int:
-    """Run instructions; the first that reads nothing or adds up different chunks, or -1."""
+    """Run instructions; where the first stops that reads nothing or adds up different chunks, or -1."""
     for i in turn:
         start, deepest = offset[i], fetches[i]
         count, first = offset[i + 1] - start, read_offset[i]
@@ -132,7 +147,7 @@ def _run(
             for c in range(count):
                 place = read[r] + c
                 if not held[place] or (r > first and chunk[place] != carried[start + c]):
-                    return int(i)
+                    return int(start + c)
                 if r == first:
                     carry[c] = value[place]
                     carried[start + c] = chunk[place]
@@ -158,54 +173,68 @@ class _Content:
     written: int = -1
 
 
-def _diagnose(program: Program, order: Order) -> ProgramError:
-    """Say what goes wrong first, by following the exact contributions at every place."""
-    places = program.places
+def _diagnose(program: Program, run: Run) -> ProgramError:
+    """Say what goes wrong first, by following the exact contributions at the places that are written."""
     content: dict[int, _Content] = {}
-    for place in np.flatnonzero(places.initial != NOTHING).tolist():
-        content[place] = _Content(int(places.initial[place]), Counter([int(places.owner[place])]))
-    twice: ProgramError | None = None
-    for i in order.turn.tolist():
-        results = []
-        for c in range(int(program.count[i])):
-            found = _sum(program, i, c, content)
-            if isinstance(found, ProgramError):
-                return twice or found
-            results.append(found)
-            twice = twice or _doubled(program, i, found)
+    for i, looked_at in _followed(program, run):
+        results = [(c, _sum(program, i, c, content)) for c in looked_at]
+        for _, result in results:
+            twice = sorted(rank for rank, times in result.of.items() if times > 1)
+            if twice:
+                text = f"counts the contribution of {_ranks(twice)} to chunk {result.chunk} twice"
+                return _error(program, i, f"{program.at(i)} {text}", result.chunk)
         for w in program.writes.of(i):
-            for c, result in enumerate(results):
-                content[w + c] = result
-    return twice or _wrong_end(program, content)
+            content |= {w + c: result for c, result in results}
+    return run.refused or _wrong_end(program, run.wrong, content)
 
 
-def _sum(program: Program, i: int, c: int, content: dict[int, _Content]) -> _Content | ProgramError:
-    """What an instruction adds up for its c-th place."""
-    total: _Content | None = None
+def _followed(program: Program, run: Run) -> Iterator[tuple[int, list[int]]]:
+    """Instructions that were run, and the places of each that are looked at.
+
+    Of many only those of the chunks that the first wrong place must end, and ends, with.
+    """
+    position = np.arange(len(run.chunk))
+    if len(position) > _MOST_FOLLOWED:
+        chunks = [] if run.refused else [program.places.final[run.wrong[0]], run.found[0]]
+        position = np.flatnonzero(np.isin(run.chunk, chunks))
+    first = np.searchsorted(position, run.offset).tolist()
+    for i in run.order.turn.tolist():
+        if i == run.failed:
+            return
+        yield i, (position[first[i] : first[i + 1]] - run.offset[i]).tolist()
+
+
+def _refusal(
+    program: Program, i: int, c: int, held: NDArray[np.bool_], chunk: NDArray[np.int32]
+) -> ProgramError:
+    """Say why an instruction cannot add up what it reads for its c-th place."""
+    total = NOTHING
     for place in (start + c for start in program.reads.of(i)):
-        part = content.get(place)
-        if part is None:
-            text = f"{program.at(i)} reads {program.places.named(place)}, which holds nothing"
-            return _error(program, i, text, NOTHING)
-        if total is None:
-            total = _Content(part.chunk, part.of, i)
-        elif part.chunk != total.chunk:
-            text = (
-                f"{program.at(i)} adds chunk {part.chunk}, in {program.places.named(place)}, "
-                f"to chunk {total.chunk}"
+        named, part = program.places.named(place), int(chunk[place])
+        if not held[place]:
+            return _error(program, i, f"{program.at(i)} reads {named}, which holds nothing", NOTHING)
+        if total not in (NOTHING, part):
+            return _error(
+                program, i, f"{program.at(i)} adds chunk {part}, in {named}, to chunk {total}", part
             )
-            return _error(program, i, text, part.chunk)
-        else:
-            total = _Content(total.chunk, total.of + part.of, i)
-    return total or _Content(NOTHING, Counter(), i)
+        total = part
+    raise AssertionError(program.at(i))
 
 
-def _doubled(program: Program, i: int, found: _Content) -> ProgramError | None:
-    ranks = sorted(rank for rank, times in found.of.items() if times > 1)
-    if not ranks:
-        return None
-    text = f"{program.at(i)} counts the contribution of {_ranks(ranks)} to chunk {found.chunk} twice"
-    return _error(program, i, text, found.chunk)
+def _held(program: Program, place: int, content: dict[int, _Content]) -> _Content | None:
+    """What a place holds: what was written there, or what it holds at first."""
+    initial = int(program.places.initial[place])
+    if place in content or initial == NOTHING:
+        return content.get(place)
+    return _Content(initial, Counter([int(program.places.owner[place])]))
+
+
+def _sum(program: Program, i: int, c: int, content: dict[int, _Content]) -> _Content:
+    """What an instruction adds up for its c-th place."""
+    parts = [_held(program, start + c, content) for start in program.reads.of(i)]
+    found = [part for part in parts if part is not None]
+    of = sum((part.of for part in found[1:]), found[0].of) if found else Counter[int]()
+    return _Content(found[0].chunk if found else NOTHING, of, i)
 
 
 def _error(program: Program, i: int, text: str, chunk: int) -> ProgramError:
@@ -213,28 +242,20 @@ def _error(program: Program, i: int, text: str, chunk: int) -> ProgramError:
     return ProgramError(text, int(program.line[i]), chunk=None if chunk == NOTHING else chunk, **where)
 
 
-def _wrong_end(program: Program, content: dict[int, _Content]) -> ProgramError:
+def _wrong_end(program: Program, wrong: NDArray[np.int64], content: dict[int, _Content]) -> ProgramError:
     """Say which place ends with something wrong, and who lacks what."""
     places = program.places
-    givers: dict[int, set[int]] = {}
-    for place in np.flatnonzero(places.initial != NOTHING).tolist():
-        givers.setdefault(int(places.initial[place]), set()).add(int(places.owner[place]))
-    first, lacking = "", dict[int, list[int]]()
-    where: tuple[int, int, int] = (0, 0, 0)
-    for place in np.flatnonzero(places.final != NOTHING).tolist():
-        rank, chunk = int(places.owner[place]), int(places.final[place])
-        found = content.get(place)
-        missing = sorted(givers.get(chunk, set()) - set(found.of if found else ()))
-        if found is not None and found.chunk == chunk and not missing:
-            continue
-        lacking.setdefault(rank, []).append(chunk)
-        if not first:
-            first = f"rank {rank} ends " + _said(program, place, found, chunk, missing)
-            where = (int(program.line[found.written]) if found and found.written >= 0 else 0, rank, chunk)
-    lines = [f"rank {r}: {ranges_text(np.array(sorted(c)))}" for r, c in list(lacking.items())[:_SHOWN]]
+    place, owner = int(wrong[0]), places.owner[wrong]
+    rank, chunk, found = int(owner[0]), int(places.final[place]), _held(program, place, content)
+    givers = places.owner[places.initial == chunk].tolist()
+    missing = sorted(set(givers) - set(found.of if found else ()))
+    lacking = np.unique(owner).tolist()
+    lines = [f"rank {r}: {ranges_text(np.unique(places.final[wrong[owner == r]]))}" for r in lacking[:_SHOWN]]
     more = [f"{len(lacking) - _SHOWN} ranks more"] if len(lacking) > _SHOWN else []
+    first = f"rank {rank} ends {_said(program, place, found, chunk, missing)}"
+    line = int(program.line[found.written]) if found and found.written >= 0 else 0
     text = f"{first}; chunks that are wrong at the end: {'; '.join(lines + more)}"
-    return ProgramError(text, where[0], rank=where[1], chunk=where[2])
+    return ProgramError(text, line, rank=rank, chunk=chunk)
 
 
 def _said(program: Program, place: int, found: _Content | None, chunk: int, missing: list[int]) -> str:

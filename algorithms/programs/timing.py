@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from algorithms.assembly import as_ranges
-from algorithms.programs.errors import ProgramError
-from algorithms.programs.proof import run_program
+from algorithms.programs.proof import prove_program, run_program
 from algorithms.programs.purpose import Messages
 from algorithms.schedule import COPY, REDUCE, Lists, Precedence, Schedule, expand
 
@@ -42,8 +41,8 @@ def schedule_of(program: Program, size: int) -> Schedule:
     """
     run = run_program(program)
     if run.failed >= 0:
-        i = run.failed
-        raise ProgramError(f"{program.at(i)} reads what holds nothing, or adds up different chunks")
+        # says in full what is wrong
+        prove_program(program)
     rows = _Rows()
     _fill(program, run.order, rows)
     purpose = program.purpose

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def placed(source: Source, *block: str | int) -> Iterator[None]:
-    """Give an error its place in a scenario's file.
+    """Give an error its place in a scenario's file, but one of a proof, which has its own.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ def placed(source: Source, *block: str | int) -> Iterator[None]:
 
     Raises
     ------
-    ScenarioErrors
+    ScenarioErrors, ProofError
     """
     try:
         yield
     except CollsimError as error:
-        if isinstance(error, ScenarioErrors):
+        if isinstance(error, (ScenarioErrors, ProofError)):
             raise
         at = (*block, *error.at) if block else _blame(error)
         # a rank that is not there is wrong as a key, not for its delay or its reducer

@@ -32,6 +32,7 @@ from simulator.scenario.models import FROM_FILE
 from simulator.scenario.own import own_schedule
 from simulator.scenario.rated import Rated
 from simulator.scenario.reused import Reused
+from simulator.scenario.schedule_file import proving_own
 from simulator.scenario.symmetric import Symmetry, find_symmetry
 from topologies.overrides import override
 from topologies.registry import TOPOLOGIES
@@ -290,9 +291,9 @@ def prove_of(scenario: Scenario, schedule: Schedule, how: Verify | None, what: s
     ScenarioErrors
         If a full proof is asked for and there is too much to prove.
     ProofError
-        If it does not compute the collective; names the file.
+        If it does not compute the collective; names the file, and that of a schedule of its own.
     """
-    with proving(scenario.source, what):
+    with proving(scenario.source, what), proving_own(scenario):
         return proof.verify(schedule, how)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from algorithms.programs.purpose import MESSAGES, Messages, Purpose
 from algorithms.programs.timing import schedule_of
 from simulator.scenario.errors import ScenarioErrors, in_file, printable
 from simulator.scenario.load import read_bytes
-from simulator.scenario.models import Scenario
+from simulator.scenario.models import Scenario, ScheduleFile
 from topologies.errors import FormatError
 from topologies.formats.reading import MOST_BYTES
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from algorithms.programs.program import Program
     from algorithms.schedule import Schedule
-    from simulator.scenario.models import ScheduleFile
     from simulator.scenario.source import At
     from simulator.scenario.together_models import TogetherScenario
 
@@ -144,6 +143,16 @@ def proving_file(path: Path) -> Iterator[None]:
         raise ProgramError(f"{place}: {error.message}", error.line, **where) from None
 
 
+def proving_own(scenario: Scenario) -> AbstractContextManager[None]:
+    """Have a proof of a scenario's schedule name the file that it is in, where it is in one."""
+    own = scenario.collective.own
+    return proving_file(_path(scenario, own)) if isinstance(own, ScheduleFile) else nullcontext()
+
+
+def _path(scenario: Scenario, own: ScheduleFile) -> Path:
+    return Path(scenario.source.file).parent / own.schedule
+
+
 def file_schedule(scenario: Scenario, own: ScheduleFile, ranks: int) -> Schedule:
     """Schedule of the file that a scenario names.
 
@@ -155,7 +164,7 @@ def file_schedule(scenario: Scenario, own: ScheduleFile, ranks: int) -> Schedule
         If it comes to a stop, or sends what holds nothing; names the file and the line.
     """
     choice = scenario.collective
-    path = Path(scenario.source.file).parent / own.schedule
+    path = _path(scenario, own)
     if not path.is_file():
         raise _refused(scenario, f'there is no file "{printable(own.schedule)}" beside the scenario')
     program = read_program(path, own.format)

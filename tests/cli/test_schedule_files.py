@@ -66,6 +66,25 @@ def test_other_commands_take_it(command: str, scenario: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
+        ('depid="0" deps="0"', 'depid="-1" deps="-1"', "pair-allreduce.xml:10: data race on i[0] of rank 0"),
+        ('type="re" srcbuf="s"', 'type="re" srcbuf="o"', "pair-allreduce.xml:10: rank 0, thread block 1, "),
+        ('"-1" deps="-1" hasdep="1"', '"1" deps="2" hasdep="1"', "pair-allreduce.xml:5: deadlock: rank 0, "),
+        ('type="s" srcbuf="i"', 'type="s" srcbuf="s"', "pair-allreduce.xml:8: data race on s[0] of rank 0"),
+    ],
+)
+def test_a_wrong_file_of_a_scenario_is_told_by_its_line(
+    old: str, new: str, said: str, scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(scenario.with_name("pair-allreduce.xml"), text("pair-allreduce.xml").replace(old, new, 1))
+    assert collsim("run", scenario) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
         (
             "pair-allreduce.xml",
             "none.xml",

@@ -196,7 +196,9 @@ class _Found:
     def _collective(self, part: Part) -> None:
         members = self._members(part)
         kind = COLLECTIVES[part.number("comm_type", 0, len(COLLECTIVES) - 1)]
-        size = self.plan.whole(kind, part.number("comm_size", 0), len(members.ranks), "part")
+        said = part.number("comm_size", 0)
+        # some write the byte, or the number, that a barrier is done with
+        size = 0 if kind == "barrier" else self.plan.whole(kind, said, len(members.ranks), "part")
         if size > LARGEST:
             raise part.wrong(f"moves {size:,} bytes; at most {LARGEST:,} can be moved")
         turn = self.turns.get((members, part.rank), 0)

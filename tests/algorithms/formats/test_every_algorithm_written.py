@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from algorithms import REDUCE, ScheduleError, build, count
-from algorithms.formats.registry import FORMATS
+from algorithms.formats.chakra_schedule import to_chakra
+from algorithms.formats.registry import FORMATS, read_schedule, write_schedule
 from algorithms.programs.from_schedule import program_of
 from algorithms.programs.proof import prove_program
 from algorithms.programs.summary import totals_of
 from algorithms.programs.timing import schedule_of
 from tests.algorithms.variants import KINDS
+from topologies.errors import FormatError
 
 RANKS = (3, 4, 6)
 
@@ -72,3 +74,19 @@ def test_what_the_runtime_would_refuse_is_said() -> None:
     schedule = build("chain", "broadcast", 2, 0, segments=300)
     lost = FORMATS["msccl"].write(program_of(schedule)).lost
     assert lost == ("300 steps in a thread block: the runtime of microsoft/msccl takes 256",)
+
+
+def test_a_format_that_is_not_known_is_refused() -> None:
+    program = program_of(build("ring", "allreduce", 2, 0))
+    for form in ("te-ccl", "none"):
+        with pytest.raises(
+            ScheduleError, match=f'no format "{form}" is written; expected msccl, mscclpp, goal'
+        ):
+            write_schedule(program, form)
+    with pytest.raises(FormatError, match=r'a.xml:1:1: no format "none" is read; expected msccl, mscclpp'):
+        read_schedule(b"<algo/>", "a.xml", "none")
+
+
+def test_traces_wait_in_one_of_two_ways() -> None:
+    with pytest.raises(ScheduleError, match='after is "none"; expected step, dataflow'):
+        to_chakra(build("ring", "allreduce", 2, 0), after="none")  # type: ignore[arg-type]

@@ -127,7 +127,30 @@ b requires a }"""
 
 def test_what_begins_together_may_not_be_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("algorithms.formats.goal._MOST_WAITS", 1000)
-    waits = "\n".join(f"l{i + 1} irequires l{i}" for i in range(100))
-    calcs = "\n".join(f"l{i}: calc 1" for i in range(101))
+    waits = "\n".join(f"l{i + 1} irequires l{i} l{i} requires w{i}" for i in range(100))
+    calcs = "\n".join(f"l{i}: calc 1 w{i}: calc 1" for i in range(101))
     with pytest.raises(FormatError, match="waits follow from irequires"):
         read_goal(f"num_ranks 1 rank 0 {{ {calcs}\n{waits} }}".encode(), "a.goal")
+
+
+def test_a_long_chain_of_what_begins_together_is_no_work() -> None:
+    waits = " ".join(f"l{i + 1} irequires l{i}" for i in range(3000))
+    calcs = " ".join(f"l{i}: calc 1" for i in range(3001))
+    program = read_goal(f"num_ranks 1 rank 0 {{ {calcs} {waits} }}".encode(), "a.goal")
+    assert not len(program.after.index)
+
+
+@pytest.mark.parametrize(
+    ("waits", "said"),
+    [
+        ("a irequires b b irequires a", "rank 0, operation 0 (calc) waits for rank 0, operation 1 (calc)"),
+        ("a irequires a", "rank 0, operation 0 (calc) waits for itself"),
+        ("a irequires b b requires a", "rank 0, operation 0 (calc) waits for itself"),
+    ],
+)
+def test_what_begins_after_itself_never_does(waits: str, said: str) -> None:
+    program = read_goal(f"num_ranks 1 rank 0 {{\na: calc 1\nb: calc 1\n{waits} }}".encode(), "a.goal")
+    with pytest.raises(ProgramError) as caught:
+        prove_program(program)
+    assert caught.value.message.startswith(f"deadlock: {said}")
+    assert caught.value.line == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from algorithms.formats.msccl_xml import read_msccl_xml
+from algorithms.programs.errors import ProgramError
 from algorithms.programs.proof import prove_program
 from algorithms.programs.summary import Totals, totals_of
 from tests.algorithms.formats.format_files import SHARED, text
@@ -133,3 +134,30 @@ def test_a_wrong_file_is_refused_with_its_line(old: str, new: str, line: int, sa
 def test_what_is_no_such_file_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(FormatError, match=said):
         read_msccl_xml(data, "a.xml")
+
+
+def step_of_none(kind: str, number: int) -> str:
+    """A step of no chunks."""
+    places = 'srcbuf="i" srcoff="-1" dstbuf="o" dstoff="-1" cnt="0"'
+    return f'<step s="{number}" type="{kind}" {places} depid="-1" deps="-1" hasdep="0"/>'
+
+
+def test_a_message_of_no_chunks_only_has_its_receiver_wait() -> None:
+    blocks = text(PAIR).split("</tb>")
+    # the sender of rank 0, and the receiver of rank 1
+    blocks[0] += step_of_none("s", 1)
+    blocks[3] += step_of_none("r", 2)
+    program = read_msccl_xml("</tb>".join(blocks).encode(), "a.xml")
+    prove_program(program)
+    assert totals_of(program) == SMALL[PAIR]
+    lost = read_msccl_xml(text(PAIR).replace('cnt="2"', 'cnt="0"').encode(), "a.xml")
+    with pytest.raises(ProgramError, match="rank 0 ends without the contribution of rank 1 to chunk 0"):
+        prove_program(lost)
+
+
+def test_a_thread_block_that_only_copies_needs_no_channel() -> None:
+    # 98304 = 3 * 32768: were it a channel, that of another thread block
+    alone = f'<tb id="2" send="-1" recv="-1" chan="98304">{step_of_none("nop", 0)}</tb>'
+    program = read_msccl_xml(text(PAIR).replace("  </gpu>", f"{alone}</gpu>", 1).encode(), "a.xml")
+    prove_program(program)
+    assert int(program.channel.max()) == 0

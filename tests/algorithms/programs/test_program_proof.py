@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from algorithms.formats.msccl_xml import read_msccl_xml
 from algorithms.programs.errors import ProgramError
+from algorithms.programs.matching import matched
 from algorithms.programs.proof import prove_program
 from tests.algorithms.formats.format_files import text
 
@@ -97,3 +99,23 @@ def test_what_is_wrong_first_is_named(case: str) -> None:
         prove_program(program)
     assert caught.value.message[: len(said)] == said
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_of_many_chunks_the_first_wrong_one_is_followed(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("algorithms.programs.proof._MOST_FOLLOWED", 0)
+    test_what_is_wrong_first_is_named(case)
+
+
+def test_a_file_of_many_chunks_is_diagnosed_at_once() -> None:
+    # a small file, of a million chunks, all of which are lost
+    data = """<algo name="x" nchunksperloop="1000000" ngpus="1" coll="allreduce" inplace="0">
+      <gpu id="0" i_chunks="0" o_chunks="0" s_chunks="0"/></algo>"""
+    with pytest.raises(ProgramError, match=r"rank 0: 0-999999$"):
+        prove_program(read_msccl_xml(data.encode(), "a.xml"))
+
+
+def test_queues_of_many_ranks_stay_apart() -> None:
+    # numbers that are the same in their last 38 bits
+    queues = np.array([0, 1 << 38]), np.array([1 << 38, 0])
+    assert [partner.tolist() for partner in matched(*queues)] == [[1, 0], [1, 0]]

@@ -58,6 +58,8 @@ def test_a_collective_begins_when_all_of_its_ranks_are_there() -> None:
         (ALL_GATHER, 8000, "whole", 4),
         (BROADCAST, 8000, None, 8),
         (BARRIER, 0, None, 0),
+        # what a barrier is done with is not moved
+        (BARRIER, 8, None, 0),
     ],
 )
 def test_sizes_of_collectives(kind: int, size: int, gathered: str | None, micros: float) -> None:
