@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.formats.registry import ENDINGS, read_schedule
+from algorithms.formats.registry import read_schedule
 from algorithms.programs.errors import ProgramError
 from algorithms.programs.from_schedule import program_of
 from algorithms.programs.proof import prove_program
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     from simulator.scenario.together_models import TogetherScenario
 
 _SCHEDULE: At = ("collective", "algorithm", "schedule")
-
-
-def is_schedule(path: Path) -> bool:
-    """Whether a file is, by its name, a schedule of another tool."""
-    return path.suffix.lower() in ENDINGS
 
 
 def read_program(path: Path, form: str | None = None) -> Program:

@@ -15,7 +15,7 @@ from simulator.scenario.source import dotted, plain
 from topologies.errors import FormatError, TopologyError
 from topologies.formats.astra import astra_topology
 from topologies.formats.reading import MOST_BYTES, Beside
-from topologies.formats.registry import FORMATS, READ, format_of
+from topologies.formats.registry import FORMATS, READ, YAML, format_of
 from topologies.overrides import Override
 from topologies.quantities import Bandwidth, Count, Time
 
@@ -101,7 +101,7 @@ def foreign_topology(path: Path) -> Topology | None:
     ScenarioErrors
     """
     if is_astra(path):
-        return read_topology(path, "astra-sim")
+        return read_topology(path, YAML)
     ending = path.suffix.lower()
     known = any(ending in one.endings for one in FORMATS.values() if one.read is not None)
     return read_topology(path) if known else None
@@ -115,7 +115,7 @@ def is_astra(path: Path) -> bool:
     ScenarioErrors
         If it cannot be read.
     """
-    form = FORMATS["astra-sim"]
+    form = FORMATS[YAML]
     if path.suffix.lower() not in form.endings or not path.is_file():
         return False
     return form.mark in read_bytes(str(path), MOST_BYTES + 1, "a topology")

@@ -29,6 +29,17 @@ class Beside:
     machines: int | None = None
 
 
+def check_length(data: bytes, file: str) -> None:
+    """Refuse a file that is far too large.
+
+    Raises
+    ------
+    FormatError
+    """
+    if len(data) > MOST_BYTES:
+        raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
+
+
 def decode(data: bytes, file: str) -> str:
     """Turn the bytes of a file into text.
 
@@ -42,8 +53,7 @@ def decode(data: bytes, file: str) -> str:
     >>> decode(b"1 2", "a.txt")
     '1 2'
     """
-    if len(data) > MOST_BYTES:
-        raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
+    check_length(data, file)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

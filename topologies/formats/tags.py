@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from topologies.errors import FormatError
-from topologies.formats.reading import MOST_BYTES, shown
+from topologies.formats.reading import check_length, shown
 
 MOST_DEPTH: Final = 200
 """Tags inside each other."""
@@ -109,8 +109,7 @@ def parse_tags(data: bytes, file: str) -> Tag:
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import XMLParser
 
-    if len(data) > MOST_BYTES:
-        raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
+    check_length(data, file)
     tree = _Tree(file)
     parser = XMLParser(target=tree, forbid_dtd=True)
     tree.expat = parser.parser
