@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from topologies.errors import FormatError
 from topologies.formats.reading import check_length, shown
@@ -104,28 +104,52 @@ def parse_tags(data: bytes, file: str) -> Tag:
         ...
     topologies.errors.FormatError: a.xml:1:1: a document type (<!DOCTYPE ...>) is refused; it may hold a bomb
     """
+    tree = _Tree(file)
+    take_tags(data, file, tree)
+    assert tree.root is not None
+    return tree.root
+
+
+class Taker(Protocol):
+    """What takes the tags of a file as they come; `expat` knows the place."""
+
+    expat: Any
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Take a tag that opens."""
+
+    def end(self, name: str) -> None:
+        """Take one that closes."""
+
+
+def take_tags(data: bytes, file: str, taker: Taker) -> None:
+    """Hand the tags of XML to who takes them.
+
+    Raises
+    ------
+    FormatError
+        If it is no XML, or declares a document type or an entity.
+    """
     from xml.etree.ElementTree import ParseError
 
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import XMLParser
 
     check_length(data, file)
-    tree = _Tree(file)
-    parser = XMLParser(target=tree, forbid_dtd=True)
-    tree.expat = parser.parser
+    parser = XMLParser(target=taker, forbid_dtd=True)
+    taker.expat = parser.parser
     try:
         parser.feed(data)
-        root: Tag = parser.close()
+        parser.close()
     except ParseError as error:
         line, column = error.position
         problem = str(error).partition(": line ")[0]
         raise FormatError(f"not XML: {shown(problem)}", file, line, column + 1) from None
     except DefusedXmlException:
         message = "a document type (<!DOCTYPE ...>) is refused; it may hold a bomb"
-        raise FormatError(message, file, tree.expat.CurrentLineNumber, 1) from None
+        raise FormatError(message, file, taker.expat.CurrentLineNumber, 1) from None
     except (ValueError, LookupError) as error:
         raise FormatError(f"not XML: {shown(error)}", file, 1, 1) from None
-    return root
 
 
 class _Tree:
@@ -154,6 +178,3 @@ class _Tree:
             self.open[-1][2].append(tag)
         else:
             self.root = tag
-
-    def close(self) -> Tag | None:
-        return self.root
