@@ -15,10 +15,9 @@ from algorithms.programs.from_schedule import program_of
 from algorithms.programs.proof import prove_program
 from algorithms.programs.purpose import MESSAGES, Messages, Purpose
 from algorithms.programs.timing import schedule_of
-from simulator.scenario.errors import ScenarioErrors, in_file, printable
+from simulator.scenario.errors import ScenarioErrors, printable, reading
 from simulator.scenario.load import read_bytes
 from simulator.scenario.models import Scenario
-from topologies.errors import FormatError
 from topologies.formats.reading import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -48,10 +47,8 @@ def read_program(path: Path, form: str | None = None) -> Program:
         If it cannot be read; names the file and the place.
     """
     name = str(path)
-    try:
+    with reading():
         return read_schedule(read_bytes(name, MOST_BYTES + 1, "a schedule"), name, form)
-    except FormatError as error:
-        raise in_file(error) from None
 
 
 def proven_program(path: Path, form: str | None = None) -> Program:

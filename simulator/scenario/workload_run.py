@@ -17,12 +17,12 @@ from simulator.llm.workload.report import WorkloadReport, workload_report
 from simulator.llm.workload.trace_graph import trace_graph
 from simulator.scenario.answer import Answer
 from simulator.scenario.blame import placed
-from simulator.scenario.errors import ScenarioErrors
+from simulator.scenario.errors import ScenarioErrors, reading
 from simulator.scenario.judge import network_cautions
 from simulator.scenario.kinds import WORKLOAD
 from simulator.scenario.load import opened
 from simulator.scenario.run import Report, build_topology, silent
-from simulator.scenario.workload_files import groups_of, is_table, reading, table_of, traces_of
+from simulator.scenario.workload_files import groups_of, is_table, table_of, traces_of
 from simulator.scenario.workload_load import loads_workload
 from topologies.clock import to_seconds
 from topologies.text import format_time
