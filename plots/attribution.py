@@ -10,7 +10,7 @@ import numpy as np
 
 from plots.stacks import Part, Stacks, stacks_figure
 from plots.style import DIGITS, label, look
-from simulator.engine.critical_path import PARTS
+from simulator.engine.path_parts import PARTS
 from topologies.clock import to_seconds
 from topologies.text import format_time
 

@@ -12,7 +12,7 @@ from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
 
 from plots.gantt import WAITING, WIDE, corners, height_of
 from plots.lanes import HIDDEN
-from simulator.engine.critical_path import LATENCY, QUEUEING
+from simulator.engine.path_parts import LATENCY, QUEUEING
 from simulator.engine.plan import RECEIVE_PORT, SEND_PORT
 
 if TYPE_CHECKING:

@@ -26,22 +26,27 @@ def numba_is_here() -> bool:
     return hasattr(numba, "njit")
 
 
-def fast(loop: Loop, turns: int) -> Loop:
+def fast(loop: Loop, turns: int, steps: tuple[Callable[..., Any], ...] = ()) -> Loop:
     """The loop itself, or for many turns, where numba is installed, its compiled twin.
 
     Parameters
     ----------
     loop : function
-        Of arrays and numbers, calling nothing but numpy.
+        Of arrays and numbers, calling nothing but numpy and its steps.
     turns : int
         About how many it will take.
+    steps : tuple of function
+        Of the loop's own module; they may call each other.
     """
     worth = WORTH_CALLING if "numba" in sys.modules else WORTH_LOADING
-    return cast("Loop", _compiled(loop)) if turns >= worth and numba_is_here() else loop
+    return cast("Loop", _compiled(loop, steps)) if turns >= worth and numba_is_here() else loop
 
 
 @cache
-def _compiled(loop: Callable[..., Any]) -> Any:
+def _compiled(loop: Callable[..., Any], steps: tuple[Callable[..., Any], ...]) -> Any:
     from numba import njit
+    from numba.extending import register_jitable
 
+    for step in steps:
+        register_jitable(step)
     return njit(cache=True)(loop)

@@ -31,13 +31,17 @@ def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> N
     from simulator.scenario.run import build_topology
     from simulator.scenario.tables import topology_table
     from simulator.scenario.topology_file import foreign_topology
+    from topologies.errors import TopologyError
     from topologies.measures import measure
 
     if out is not None:
         check_topology_out(out, force=force)
     built = foreign_topology(file) or build_topology(load_one(file))
     warn(str(file), built.notes)
-    measures = measure(built)
+    try:
+        measures = measure(built)
+    except TopologyError as error:
+        raise TopologyError(f"{file}: {error.message}") from None
     if out is not None:
         write_topology(built, out, force=force)
     if as_json_text:

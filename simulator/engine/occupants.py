@@ -1,4 +1,4 @@
-"""Who held a resource, or its buffer, before a hop was granted it."""
+"""Who held each resource, or kept room behind it, in the order of their ends."""
 
 from __future__ import annotations
 
@@ -15,58 +15,49 @@ if TYPE_CHECKING:
 
 
 class Occupants:
-    """The hops of a timeline, by what they held; sorted when they are first asked for."""
+    """The hops of a timeline, by what they held; each resource's are sorted when they are first asked for.
+
+    Attributes
+    ----------
+    offset : ndarray of int64, shape (resources + 1,)
+        Resource r has the places offset[r]:offset[r + 1] in both columns of hops.
+    order : ndarray of int64, shape (hops,)
+        Hops in the order in which they let the resource go; of equals, that which was granted it first.
+    rooms : ndarray of int64, shape (hops,)
+        Hops with whose release one of the resource's gave back its room, in the order of these
+        releases, up to rooms_end[r].
+    rooms_end : ndarray of int64, shape (resources,)
+        -1 where nobody has asked.
+    """
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self._grouped: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
-        self._sorted: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        plan = timeline.plan
+        resources = len(plan.resources)
+        self.offset = np.zeros(resources + 1, dtype=np.int64)
+        self.order = np.empty(plan.hops, dtype=np.int64)
+        self.rooms = np.empty(0 if plan.buffers is None else plan.hops, dtype=np.int64)
+        self.rooms_end = np.full(resources, -1, dtype=np.int64)
 
-    def before(self, hop: int) -> int | None:
-        """The hop whose end let this one be granted; None where it waited for nobody that can be told.
+    def sort(self, resource: int) -> None:
+        """Put the hops of a resource in order."""
+        timeline, buffers = self._timeline, self._timeline.plan.buffers
+        if not self.offset[-1]:
+            self._group()
+        first, after = self.offset[resource : resource + 2].tolist()
+        hops = self.order[first:after]
+        hops[:] = hops[np.lexsort((timeline.grant[hops], timeline.release[hops]))]
+        self.rooms_end[resource] = first
+        if buffers is not None:
+            kept = np.sort(hops[buffers.need[hops] > 0]) + 1
+            self.rooms_end[resource] += len(kept)
+            self.rooms[first : first + len(kept)] = kept[np.argsort(timeline.release[kept], kind="stable")]
 
-        It had the resource before this one; or it is the next hop of one that had room at the far
-        end of it.
-        """
-        timeline = self._timeline
-        resource, grant = int(timeline.plan.resource[hop]), int(timeline.grant[hop])
-        free, hops = self._by_end(resource)
-        # of those that ended then, the first held it for longest, and some for no time
-        place = int(free.searchsorted(grant))
-        if place < len(free) and free[place] == grant and timeline.grant[hops[place]] < grant:
-            return int(hops[place])
-        return self._gave_room(hops, grant)
-
-    def _gave_room(self, hops: NDArray[np.int64], grant: int) -> int | None:
-        """The hop with whose release one of these gave back its room at that moment."""
-        buffers = self._timeline.plan.buffers
-        if buffers is None:
-            return None
-        kept = hops[buffers.need[hops] > 0] + 1
-        gave = kept[self._timeline.release[kept] == grant]
-        return int(gave.min()) if len(gave) else None
-
-    def _by_end(self, resource: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """When each of its hops let a resource go for the next, in order, and which hops these are."""
-        if resource not in self._sorted:
-            plan = self._timeline.plan
-            offset, order = self._groups()
-            hops = order[offset[resource] : offset[resource + 1]]
-            free = self._timeline.release[hops] + plan.resources.gap[resource]
-            by_end = np.lexsort((self._timeline.grant[hops], free))
-            self._sorted[resource] = free[by_end], hops[by_end]
-        return self._sorted[resource]
-
-    def _groups(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Hops grouped by their resources, and where each group begins."""
-        if self._grouped is None:
-            plan = self._timeline.plan
-            offset = np.zeros(len(plan.resources) + 1, dtype=np.int64)
-            np.cumsum(np.bincount(plan.resource, minlength=len(plan.resources)), out=offset[1:])
-            order = np.empty(plan.hops, dtype=np.int64)
-            fast(_group, plan.hops)(plan.resource, offset[:-1].copy(), order)
-            self._grouped = offset, order
-        return self._grouped
+    def _group(self) -> None:
+        """Group the hops by their resources."""
+        plan = self._timeline.plan
+        np.cumsum(np.bincount(plan.resource, minlength=len(plan.resources)), out=self.offset[1:])
+        fast(_group, plan.hops)(plan.resource, self.offset[:-1].copy(), self.order)
 
 
 def _group(resource: NDArray[np.int32], place: NDArray[np.int64], order: NDArray[np.int64]) -> None:

@@ -64,7 +64,8 @@ def measured_beside(path: Path, scenario: Scenario) -> Measured:
     """
     ranks, kind = build_topology(scenario).ranks, scenario.collective.kind
     log = read_log(path, Told(ranks=ranks), trust_log=True)
-    fitting = sorted((one for one in log.series if one.kind == kind), key=lambda one: one.in_place)
+    of_kind = (one for one in log.series if one.kind == kind)
+    fitting = sorted(of_kind, key=lambda one: (one.ranks != ranks, one.in_place))
     if not fitting:
         found = ", ".join(dict.fromkeys(one.kind for one in log.series))
         raise CollsimError(f"{path}: times {found}, not {kind}")

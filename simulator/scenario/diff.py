@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from simulator.engine.critical_path import PARTS
+from simulator.engine.path_parts import PARTS
 from simulator.scenario.answer import Answer
 from simulator.scenario.diff_file import COUNTS
 from simulator.scenario.diff_sides import Setting, Side, settings

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from math import isclose
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.engine.critical_path import PARTS
+from simulator.engine.path_parts import PARTS
 from simulator.scenario.differences import CLOSE
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.load import read_text

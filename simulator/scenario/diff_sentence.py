@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simulator.engine.critical_path import PARTS
+from simulator.engine.path_parts import PARTS
 from topologies.clock import to_seconds
 from topologies.text import format_sizes, format_time
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from algorithms.bandwidth_bound import EXACT
 from algorithms.bounds import Bounds, TextbookBounds, textbook_bounds
-from simulator.engine.critical_path import PARTS, PartsByLevel, parts_by_level
+from simulator.engine.critical_path import PartsByLevel, parts_by_level
+from simulator.engine.path_parts import PARTS
 from simulator.engine.plan import LINK
 from simulator.engine.waiting import idle_times, link_waits
 from simulator.scenario.answer import Answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from simulator.engine.critical_path import PARTS
+from simulator.engine.path_parts import PARTS
 from simulator.engine.plan import NO_TRANSFER, resource_name
 from simulator.scenario.result_parts import bounds_object, number, parts_object
 from topologies.clock import to_seconds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from simulator.engine.critical_path import PARTS
+from simulator.engine.path_parts import PARTS
 from simulator.scenario.tables import NOTHING, new_table, number_text
 from topologies.clock import to_seconds
 from topologies.text import format_bandwidth, format_bytes, format_time

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plots.report.values import Stacks, Table
-from simulator.engine.critical_path import PARTS
+from simulator.engine.path_parts import PARTS
 from simulator.engine.waiting import waits_behind
 from simulator.scenario.explain_tables import busiest_links
 from simulator.scenario.tables import NOTHING

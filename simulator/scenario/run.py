@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,7 @@ Report = Callable[[str, int, int], None]
 """Told (stage, done, of how many) while a scenario runs."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result(Rated, Answer):
     """What came of a scenario.
 
@@ -112,9 +112,9 @@ class Result(Rated, Answer):
         """Simulated seconds."""
         return self.timeline.seconds
 
-    @property
+    @cached_property
     def critical_path(self) -> CriticalPath:
-        """What made the time; found anew at every call."""
+        """What made the time; found when it is first asked for."""
         return critical_path(self.timeline, self.topology)
 
     @property

@@ -7,7 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.engine.critical_path import PARTS
+from simulator.engine.path_parts import PARTS
 from simulator.engine.plan import resource_name
 from simulator.scenario.result_parts import links_object
 from simulator.scenario.rows import Kind, Rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from simulator.engine.analysis import use_of
@@ -132,7 +133,7 @@ class BackgroundResult:
         return sum(self.durations) / whole if whole else None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TogetherResult(Answer):
     """What came of a scenario of several collectives.
 
@@ -177,9 +178,9 @@ class TogetherResult(Answer):
         """`duration` in seconds."""
         return to_seconds(self.duration)
 
-    @property
+    @cached_property
     def critical_path(self) -> CriticalPath:
-        """What made the time until the last of the collectives has finished; found anew at every call."""
+        """What made the time until the last of the collectives has finished; found when first asked for."""
         operations = int(self.together.first[len(self.members)])
         return critical_path(self.timeline, self.topology, operations)
 

@@ -6,19 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from algorithms import build
-from simulator.engine.critical_path import PARTS, CriticalPath, critical_path, parts_by_level
+from simulator.engine.critical_path import CriticalPath, critical_path, parts_by_level
 from simulator.engine.engines import run_plan, simulate
 from simulator.engine.jobs import Job
 from simulator.engine.lower import lower, lower_together
 from simulator.engine.network import Endpoint, Network, Reduction
+from simulator.engine.path_parts import PARTS
+from simulator.engine.plan import Plan
 from simulator.engine.simpy_engine import run_simpy
 from simulator.engine.timeline import Timeline
 from tests.engine.flights import BANDWIDTH, NANOSECOND, chain, flights, reduction_flight
 from tests.engine.path_check import check_path
 from tests.engine.plan_builder import Hop, Operation, plan_of
-from topologies import CustomLink, CustomNodes, Topology, crossbar, custom, ring
+from tests.engine.test_reference import plans
+from topologies import CustomLink, CustomNodes, Topology, crossbar, custom, line, loops, ring
 
 
 def parts(timeline: Timeline, topology: Topology) -> dict[str, float]:
@@ -192,3 +196,48 @@ def test_both_engines_have_the_same_path() -> None:
     plan = lower(build("direct", "all_to_all", 6, 6_000_001), topology, None, Reduction(1e9))
     paths = [check_path(run_plan(plan, engine), topology) for engine in ("simpy", "compiled")]
     assert segments(paths[0]) == segments(paths[1])
+
+
+def found_by(timeline: Timeline, topology: Topology, *, compiled: bool, room: int = 1) -> list[list[int]]:
+    """Columns of the path, by compiled or by plain loops, with little room to begin with."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "numba_is_here", lambda: compiled)
+        patch.setattr(loops, "WORTH_LOADING", 0)
+        patch.setattr(loops, "WORTH_CALLING", 0)
+        patch.setattr("simulator.engine.critical_path.ROOM", room)
+        path = critical_path(timeline, topology)
+    return [column.tolist() for column in (path.operation, path.resource, path.part, path.begin, path.end)]
+
+
+@settings(max_examples=100, derandomize=True, deadline=None, database=None)
+@given(plans())
+def test_compiled_and_plain_loops_find_the_same(plan: Plan) -> None:
+    pytest.importorskip("numba")
+    timeline, topology = run_simpy(plan), ring(len(plan.resources) + 1, 1e9)
+    assert found_by(timeline, topology, compiled=True) == found_by(timeline, topology, compiled=False)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        Network("cut_through", endpoint=Endpoint(2e-7, 1e-7)),
+        Network("cut_through", sync="barrier", buffers=100_000),
+        Network("packet", mtu=50_000, buffers=200_000),
+        Network("fair_share", sync="dataflow"),
+    ],
+    ids=lambda network: network.model,
+)
+def test_they_do_so_under_every_model(network: Network) -> None:
+    pytest.importorskip("numba")
+    # one way round, so that all messages meet; a line of buffers does not wait for itself
+    topology = line(6, 64e9, 1e-6, 1e-7)
+    timeline = simulate(build("direct", "all_to_all", 6, 6_000_001), topology, network, Reduction(1e9))
+    assert found_by(timeline, topology, compiled=True) == found_by(timeline, topology, compiled=False)
+
+
+def test_what_is_found_may_outgrow_its_room() -> None:
+    topology = ring(8, 64e9, 1e-6)
+    timeline = simulate(build("ring", "allreduce", 8, 8_000_000), topology, None, Reduction(1e9))
+    short, ample = (found_by(timeline, topology, compiled=False, room=room) for room in (1, 1000))
+    assert short == ample
+    assert len(short[0]) > 30

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from simulator.scenario.check import check, hold
-from simulator.scenario.load import load
+from simulator.scenario.load import load, loads
 from simulator.scenario.output import write_results
 from simulator.scenario.result import as_json
 from simulator.scenario.run import run
@@ -38,6 +38,11 @@ def test_two_equal_collectives_on_the_same_links() -> None:
     assert first.busbw == pytest.approx(3 / 4 * 4e6 / 5.001e-3)
     assert first.analytic == pytest.approx(3.003e-3, rel=1e-12)
     assert first.gap == pytest.approx(5.001e-3 / first.bounds.best)
+
+
+def test_the_critical_path_is_walked_once() -> None:
+    for result in (result_of(GATHER), run(loads(f"{RING}collective: {GATHER}\n", "ring.yaml"))):
+        assert result.critical_path is result.critical_path
 
 
 def test_opposite_directions_of_a_ring_do_not_meet() -> None:

@@ -14,6 +14,13 @@ def double(number: int) -> int:
     return 2 * number
 
 
+def doubled_sum(most: int) -> int:
+    total = 0
+    for number in range(most):
+        total += double(number)
+    return total
+
+
 @pytest.fixture
 def asked_anew() -> Iterator[None]:
     numba_is_here.cache_clear()
@@ -35,3 +42,8 @@ def test_few_turns_are_not_worth_it() -> None:
 def test_the_compiled_twin_does_the_same() -> None:
     pytest.importorskip("numba")
     assert fast(double, WORTH_LOADING)(21) == 42
+
+
+def test_a_loop_may_call_its_steps() -> None:
+    pytest.importorskip("numba")
+    assert fast(doubled_sum, WORTH_LOADING, (double,))(5) == doubled_sum(5) == 20

@@ -62,11 +62,13 @@ def astra_topology(tree: Any, beside: Beside) -> Topology:
             raise TopologyError(f"found {len(column)} entries, but {len(columns[0])} of topology", (key,))
     levels = []
     for i, (shape, size, bandwidth, latency) in enumerate(zip(*columns, strict=True)):
-        if shape not in SHAPES:
+        if not isinstance(shape, str) or shape not in SHAPES:
             raise TopologyError(f'found "{shown(shape)}", expected {", ".join(SHAPES)}', ("topology", i))
         if type(size) is not int or not 1 <= size <= 1 << 20:
             raise TopologyError(f"found {shown(size)}, expected a number of NPUs", ("npus_count", i))
         rate, time = _number(bandwidth, ("bandwidth", i)) * GIB, _number(latency, ("latency", i)) / NS
+        if rate == 0:
+            raise TopologyError(f"found {shown(bandwidth)}, expected more than 0", ("bandwidth", i))
         levels.append(Level(f"dim{i}", size, SHAPES[shape], rate, time))
     same = format_bandwidth(levels[0].bandwidth)
     note = f"ASTRA-sim's GB/s are GiB/s, and are converted: its {columns[2][0]} is {same}"

@@ -13,8 +13,8 @@ from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from topologies.errors import FormatError, TopologyError
-from topologies.formats.reading import Beside, shown
-from topologies.wiring import Wire, Wiring, check_wire
+from topologies.formats.reading import Beside, check_link, shown
+from topologies.wiring import Wire, Wiring
 
 if TYPE_CHECKING:
     from topologies.topology import Topology
@@ -136,7 +136,7 @@ def _finished(graph: Graph[At], wiring: Wiring, levels: tuple[str, ...], kind: s
         raise graph.fail(f'spread is "{shown(spread)}", expected first or hash', graph.at)
     dims = tuple(int(word) for word in _words(graph, "dims") if word.isdecimal() and len(word) < 9)
     fits = dims and prod(dims) == wiring.ranks
-    named = str(graph.attributes.get("kind", kind))
+    named = shown(graph.attributes.get("kind", kind))
     return wiring.topology(named, dims if fits else (wiring.ranks,), levels, spread)
 
 
@@ -161,9 +161,21 @@ def _numbered(graph: Graph[At]) -> tuple[dict[Hashable, int], list[str]]:
         (ranks if word == "rank" else switches).append(node)
     if not ranks:
         raise graph.fail("there is no rank among the nodes", graph.at)
-    names = [str(node.name) for node in switches]
+    names = _switch_names(graph, switches, len(ranks))
     numbers = {node.name: rank for rank, node in _in_order(graph, ranks)}
     return numbers | {node.name: len(ranks) + i for i, node in enumerate(switches)}, names
+
+
+def _switch_names(graph: Graph[At], switches: Sequence[Node[At]], ranks: int) -> list[str]:
+    """Names that can be written anywhere, and that are no rank's number."""
+    taken = set(map(str, range(ranks)))
+    names = []
+    for node in switches:
+        name = shown(node.name, most=len(str(node.name)))
+        names.append(f"switch {name}" if name in taken else name)
+    if len(set(names)) < len(names):
+        raise graph.fail("two switches have the same name", graph.at)
+    return names
 
 
 def _in_order(graph: Graph[At], ranks: Sequence[Node[At]]) -> list[tuple[int, Node[At]]]:
@@ -178,7 +190,8 @@ def _in_order(graph: Graph[At], ranks: Sequence[Node[At]]) -> list[tuple[int, No
     taken: dict[int, Node[At]] = {}
     for rank, node in zip(said, ranks, strict=True):
         if rank is None or rank >= len(ranks) or rank in taken:
-            raise graph.fail(f"rank {rank} is given twice, or is not 0 to {len(ranks) - 1}", node.at)
+            last = len(ranks) - 1
+            raise graph.fail(f"rank {shown(rank)} is given twice, or is not 0 to {last}", node.at)
         taken[rank] = node
     return sorted(taken.items(), key=lambda pair: pair[0])
 
@@ -200,7 +213,7 @@ def _wire(graph: Graph[At], edge: Edge[At], beside: Beside) -> Wire:
             raise graph.fail(message, edge.at)
         values[name] = value
     try:
-        check_wire(**values)
+        check_link(**values)
     except TopologyError as error:
         raise graph.fail(error.message, edge.at) from None
     cost = graph.whole(edge.attributes, "cost", edge.at)

@@ -108,8 +108,9 @@ def _no_number(word: str) -> Any:
 
 
 def _whole(text: str) -> int:
-    if len(text) > 400:
-        raise _FaultyError("a number of more than 400 digits", text[:400])
+    # a float holds 308
+    if len(text) > 300:
+        raise _FaultyError("a number of more than 300 digits", text[:300])
     return int(text)
 
 

@@ -61,8 +61,8 @@ class _Machine:
     ----------
     gpus : dict of str to (Tag, _Place)
         By bus id.
-    links : list of (str, str, str, float)
-        From, to, level, GB/s.
+    links : dict of (str, str, str) to float
+        GB/s by from, to and level; NCCL adds up what joins the same two.
     cards : dict of str to float
         Network cards, and the GB/s of all their ports.
     buses : set of str
@@ -72,14 +72,19 @@ class _Machine:
     """
 
     gpus: dict[str, tuple[Tag, _Place]] = field(default_factory=dict)
-    links: list[tuple[str, str, str, float]] = field(default_factory=list)
+    links: dict[tuple[str, str, str], float] = field(default_factory=dict)
     cards: dict[str, float] = field(default_factory=dict)
     buses: set[str] = field(default_factory=set)
     notes: dict[str, None] = field(default_factory=dict)
 
+    def add(self, src: str, dst: str, level: str, rate: float) -> None:
+        """A link one way, or more of the one that is there."""
+        self.links[src, dst, level] = self.links.get((src, dst, level), 0.0) + rate
+
     def join(self, a: str, b: str, level: str, rate: float) -> None:
         """A link each way."""
-        self.links.extend([(a, b, level, rate), (b, a, level, rate)])
+        self.add(a, b, level, rate)
+        self.add(b, a, level, rate)
 
 
 def read_nccl_system(data: bytes, file: str, beside: Beside) -> Topology:
@@ -193,7 +198,7 @@ def _add_fast_links(machine: _Machine, bus: str, gpu: Tag, place: _Place) -> Non
             if target not in machine.gpus:
                 raise link.error(f'there is no GPU with the bus id "{shown(target)}"')
             # the other way is an entry of the other GPU
-            machine.links.append((bus, target, link.name, rate))
+            machine.add(bus, target, link.name, rate)
         else:
             machine.join(bus, place.cpu if kind == "0x068001" else place.switch, link.name, rate)
 
@@ -213,7 +218,7 @@ def _join_cpus(machine: _Machine, cpus: list[tuple[str, Tag]]) -> None:
     if len(cpus) > MOST_COUNT:
         raise cpus[0][1].error(f"more than {MOST_COUNT} CPUs")
     for name, cpu in cpus:
-        machine.links.extend((name, other, "cpu", _cpu_rate(cpu)) for other, _ in cpus if other != name)
+        machine.links.update({(name, other, "cpu"): _cpu_rate(cpu) for other, _ in cpus if other != name})
 
 
 def _cpu_rate(cpu: Tag) -> float:
@@ -245,7 +250,7 @@ def _wired(root: Tag, machine: _Machine, beside: Beside) -> Topology:
                 wiring, machine, names, f"m{number}/" if count > 1 else "", beside, network=count > 1
             )
         dims = (len(order), count) if count > 1 else (len(order),)
-        used = {level for _, _, level, _ in machine.links} | ({"net"} if count > 1 else set())
+        used = {level for _, _, level in machine.links} | ({"net"} if count > 1 else set())
         built = wiring.topology("nccl", dims, [level for level in COSTS if level in used])
     except TopologyError as error:
         raise root.error(error.message) from None
@@ -275,7 +280,7 @@ def _wire_machine(
         return Wire(rate * GB, beside.latency or 0.0, beside.overhead or 0.0, level, COSTS[level])
 
     # routing prefers what stands first
-    for src, dst, level, rate in sorted(machine.links, key=lambda link: COSTS[link[2]]):
+    for (src, dst, level), rate in sorted(machine.links.items(), key=lambda link: COSTS[link[0][2]]):
         if network or not {src, dst} & machine.cards.keys():
             wiring.add(node(src), node(dst), wire(level, rate))
     if network:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from topologies.errors import FormatError
+from topologies.errors import FormatError, TopologyError
+from topologies.wiring import check_wire
 
 MOST_BYTES: Final = 64 << 20
 """Of a file."""
+
+MOST_SECONDS: Final = 1e9
+"""Of a link in a file: the sum over any way is then a number, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,18 @@ def check_length(data: bytes, file: str) -> None:
     """
     if len(data) > MOST_BYTES:
         raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
+
+
+def check_link(bandwidth: float, latency: float, overhead: float) -> None:
+    """Refuse a file's link that cannot carry anything, or whose times nobody means.
+
+    Raises
+    ------
+    TopologyError
+    """
+    check_wire(bandwidth, latency, overhead)
+    if max(latency, overhead) >= MOST_SECONDS:
+        raise TopologyError(f"a link's time must be less than {MOST_SECONDS:g} s")
 
 
 def decode(data: bytes, file: str) -> str:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from topologies.errors import TopologyError
 from topologies.formats.json_text import JsonFile, parse_json
-from topologies.formats.reading import Beside, decode, shown
-from topologies.wiring import Wire, Wiring, check_wire
+from topologies.formats.reading import Beside, check_link, decode, shown
+from topologies.wiring import Wire, Wiring
 
 if TYPE_CHECKING:
     from topologies.topology import Topology
@@ -56,8 +56,9 @@ def read_taccl(data: bytes, file: str, beside: Beside) -> Topology:
         for src, dst, beta, path in _betas(found, gpus):
             if not beta > 0:
                 raise found.error(f"found {beta:g}, expected us of a chunk", *path)
-            check_wire(size / (beta * US), alpha, 0.0)
-            wiring.add(src, dst, Wire(size / (beta * US), alpha, 0.0, "nvlink"))
+            rate = size / beta / US
+            check_link(rate, alpha, 0.0)
+            wiring.add(src, dst, Wire(rate, alpha, 0.0, "nvlink"))
         built = wiring.topology("taccl", (gpus,), ("nvlink",))
     except TopologyError as error:
         raise found.error(error.message) from None

@@ -16,8 +16,8 @@ import numpy as np
 
 from algorithms.schedule import REDUCE
 from algorithms.trace import ranges_text
-from simulator.engine.critical_path import PARTS
 from simulator.engine.formats.trace_events import NONE, Counter, Slices, Trace, Track, as_text, as_us, lanes
+from simulator.engine.path_parts import PARTS
 from simulator.engine.plan import LINK, NO_TRANSFER, START, carried_bytes, resource_name
 from topologies.loops import fast
 

@@ -18,6 +18,9 @@ MOST_PARTS: Final = 4
 MOST_SIZES: Final = 48
 """Sizes of which every one may be a bend; of more, evenly as many."""
 
+MOST_POINTS: Final = 96
+"""Points of a part by which a line is judged; of more, evenly as many."""
+
 
 def breaks_of(sizes: NDArray[np.float64], times: NDArray[np.float64]) -> list[tuple[int, ...]]:
     """For 1, 2, ... parts, where they begin best if each is a straight line in the size.
@@ -45,9 +48,10 @@ def breaks_of(sizes: NDArray[np.float64], times: NDArray[np.float64]) -> list[tu
     cost: dict[tuple[int, int], float] = {}
     for low in range(count):
         for high in range(low + LEAST, count + 1):
-            part = slice(ends[low], ends[high])
-            design = np.stack([np.ones(ends[high] - ends[low]), sizes[part]], axis=1)
-            cost[low, high] = first_guess(design, times[part])[1]
+            points = ends[high] - ends[low]
+            part = ends[low] + np.unique(np.linspace(0, points - 1, min(points, MOST_POINTS)).astype(int))
+            design = np.stack([np.ones(len(part)), sizes[part]], axis=1)
+            cost[low, high] = first_guess(design, times[part])[1] * points / len(part)
     best: list[dict[int, tuple[float, tuple[int, ...]]]] = [
         {high: (cost[0, high], ()) for high in range(LEAST, count + 1)}
     ]

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from simulator.scenario.calibration.forms import Form
     from simulator.scenario.measurements.series import Series
 
+BREAK: Final = 2
+"""Parameters that a break counts as, since it is sought among all sizes (Zhang and Siegmund 2007)."""
+
 AS_GOOD: Final = 2.0
 """Difference of the information criterion below which two explanations are as good (Raftery 1995)."""
 
@@ -70,7 +73,7 @@ def explain(
         for which, protocols in _choices(len(at) + 1, len(forms), most_protocols):
             parts = _parts(len(times), at, which, protocols)
             values, lost = first_guess(coefficients(forms, parts, protocols[-1] + 1), times)
-            score = information(lost, len(times), int((values > 0).sum()) + len(at))
+            score = information(lost, len(times), int((values > 0).sum()) + BREAK * len(at))
             if _is_possible(values, limits):
                 tried.append((score, at, which, protocols))
     if not tried:

@@ -72,13 +72,15 @@ def forms_of(series: Series, dims: Sequence[int], names: Sequence[str] | None) -
     Raises
     ------
     ScheduleError
-        If one that is named does not do the collective, or has no closed form.
+        If none that is named does the collective, or has a closed form; each log may have its own.
     """
     found: list[Form] = []
+    refused: ScheduleError | None = None
     for name in _candidates(series) if names is None else names:
-        form = _form(name, series, dims, refuse=names is not None)
-        if form is None and names is not None:
-            raise ScheduleError(f'"{name}" has no closed form for {series.kind} on {series.ranks} ranks')
+        try:
+            form = _form(name, series, dims)
+        except ScheduleError as error:
+            refused, form = refused or error, None
         twin = next((i for i, other in enumerate(found) if form and _is_same(form, other)), None)
         if form is not None and twin is not None:
             known = found[twin]
@@ -88,6 +90,9 @@ def forms_of(series: Series, dims: Sequence[int], names: Sequence[str] | None) -
             )
         elif form is not None:
             found.append(form)
+    if names is not None and not found:
+        what = f'"{names[0]}" has no closed form for {series.kind} on {series.ranks} ranks'
+        raise refused or ScheduleError(what)
     return found
 
 
@@ -107,7 +112,7 @@ def _is_plain(algorithm: Algorithm) -> bool:
     )
 
 
-def _form(name: str, series: Series, dims: Sequence[int], *, refuse: bool) -> Form | None:
+def _form(name: str, series: Series, dims: Sequence[int]) -> Form | None:
     level = next(i for i in range(len(dims)) if prod(dims[: i + 1]) >= series.ranks or i == len(dims) - 1)
     options: dict[str, Any] = {}
     if name == "hierarchical":
@@ -117,12 +122,7 @@ def _form(name: str, series: Series, dims: Sequence[int], *, refuse: bool) -> Fo
     shape = (len(series.points), len(dims))
     alphas, sent, reduced = np.zeros(shape), np.zeros(shape), np.zeros(len(series.points))
     for row, point in enumerate(series.points):
-        try:
-            turns = rounds(name, series.kind, series.ranks, point.size, **options)
-        except ScheduleError:
-            if refuse:
-                raise
-            return None
+        turns = rounds(name, series.kind, series.ranks, point.size, **options)
         if turns is None or any(turn.pipelined for turn in turns):
             return None
         for turn in turns:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from algorithms.registry import build
 from simulator.scenario.output import save_figures, write_folder
 from simulator.scenario.parse import parse
 from simulator.scenario.rows import Kind, Rows
@@ -59,10 +60,11 @@ def platform_yaml(found: Calibration, target: Target, size: int | None = None) -
     part = part_at(found, index, size)
     form, protocol = found.forms[index][part.form], found.protocols[part.protocol]
     prices = [_price(alpha, beta) for alpha, beta in zip(protocol.alphas, protocol.betas, strict=True)]
+    sent = partial(build, form.name, series.kind, series.ranks, size, **form.options)
     collective = {"kind": series.kind, "algorithm": form.name, "size": f"{size} B", **_plain(form.options)}
     tree: dict[str, Any] = {
         "name": f"{series.kind} as measured",
-        "topology": target.with_prices(prices, series.ranks),
+        "topology": target.with_prices(prices, series.ranks, sent),
         "collective": collective,
         "network": {"model": "cut_through"},
     }

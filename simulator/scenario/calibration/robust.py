@@ -93,14 +93,17 @@ def fit(design: Column, times: Column) -> Fit:
 
 def _spread(jacobian: Column, lost: float) -> Column:
     """95 % intervals as factors, from the curvature at the best fit."""
+    from scipy.special import stdtrit
+
     points, parameters = jacobian.shape
     if points <= parameters:
         return np.full(parameters, np.inf)
     curvature = jacobian.T @ jacobian
     if np.linalg.cond(curvature) > 1e14:
         return np.full(parameters, np.inf)
-    variance = np.diag(np.linalg.inv(curvature)) * max(lost, points * NOISE**2) / (points - parameters)
-    factors: Column = np.exp(np.minimum(1.96 * np.sqrt(variance), 700.0))
+    freedom = points - parameters
+    variance = np.diag(np.linalg.inv(curvature)) * max(lost, points * NOISE**2) / freedom
+    factors: Column = np.exp(np.minimum(stdtrit(freedom, 0.975) * np.sqrt(variance), 700.0))
     return factors
 
 

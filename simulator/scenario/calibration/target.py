@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
+from simulator.scenario.calibration.link_prices import of_levels, of_one_level
 from simulator.scenario.errors import did_you_mean, one_of, printable
 from topologies.errors import CollsimError
-from topologies.routing import routes
 
 if TYPE_CHECKING:
+    from algorithms.schedule import Schedule
+    from simulator.scenario.calibration.link_prices import Price
     from topologies.topology import Topology
 
 PLAIN: Final = ("crossbar", "ring", "full_mesh")
@@ -42,32 +41,27 @@ class Target:
     limits: tuple[float | None, ...]
     topology: Topology | None = None
 
-    def with_prices(self, prices: Sequence[tuple[float, float] | None], ranks: int) -> dict[str, Any]:
-        """The block `topology` with alpha (s) and beta (bytes/s) of each level; None leaves one as it is."""
+    def with_prices(
+        self, prices: Sequence[Price | None], ranks: int, sent: Callable[[], Schedule]
+    ) -> dict[str, Any]:
+        """The block `topology` with alpha and beta of each level's messages; None leaves one as it is.
+
+        `sent` gives the schedule whose messages these are, which only a topology of several levels asks for.
+        """
         if self.topology is None:
             alpha, beta = prices[0] or (0.0, 1.0)
             # of a crossbar the overhead is alpha: a rank sends one message at a time
             name = "overhead" if self.written["kind"] == "crossbar" else "latency"
             return {**self.written, "ranks": ranks, "bandwidth": f"{beta!r} B/s", name: f"{alpha!r} s"}
-        changes = []
-        for i, price in enumerate(prices):
-            for level, hops in self._walked(i).items() if price is not None else ():
-                alpha, beta = price or (0.0, 1.0)
-                share = {"bandwidth": f"{beta!r} B/s", "latency": f"{alpha / hops!r} s", "overhead": "0 s"}
-                changes.append({"level": level, **share})
+        several = len(prices) > 1
+        links = (
+            of_levels(self.topology, prices, sent()) if several else of_one_level(self.topology, prices[0])
+        )
+        changes = [
+            {"level": level, "bandwidth": f"{beta!r} B/s", "latency": f"{alpha!r} s", "overhead": "0 s"}
+            for level, (alpha, beta) in links.items()
+        ]
         return {**self.written, "overrides": [*self.written.get("overrides", ()), *changes]}
-
-    def _walked(self, i: int) -> dict[str, int]:
-        """Levels that a message from rank 0 to its nearest along a level takes, and all its hops."""
-        built = self.topology
-        if built is None or self.dims[i] < 2:
-            return {}
-        others = prod(self.dims[:i]) * np.arange(1, self.dims[i])
-        ways = routes(built, np.zeros(len(others), dtype=np.int64), others)
-        shortest = int(np.argmin(ways.hops()))
-        walked = ways.links[ways.offsets[shortest] : ways.offsets[shortest + 1]]
-        names = dict.fromkeys(built.levels[int(level)] for level in built.links.level[walked])
-        return dict.fromkeys(names, len(walked))
 
 
 def target_of(text: str | None, ranks: int, beside: Path) -> Target:

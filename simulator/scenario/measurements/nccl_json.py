@@ -24,10 +24,10 @@ def read_nccl_json(text: str, file: str, told: Told) -> Log:
     kind, ranks = _kind(found, told), _ranks(found, told)
     points: dict[bool, list[Point]] = {False: [], True: []}
     empty = 0
+    line = found.error("", "results").line or 1
     for i in range(len(found.get(("results",), list, "a list"))):
         row: dict[str, Any] = found.get(("results", i), dict, "a mapping")
         size = found.get(("results", i, "size"), int, "bytes")
-        line = found.error("", "results", i).line or 1
         for name, in_place in (("out_of_place", False), ("in_place", True)):
             if row.get(name) is None:
                 continue

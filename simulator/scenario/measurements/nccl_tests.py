@@ -40,6 +40,10 @@ _ROW: Final = re.compile(r"^\d{1,18}\s+\d{1,18}\s+[a-z]\w*\s")
 _PREFIX: Final = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:\s?|\x1b\[[0-9;]*m")
 
 
+_Key = tuple[str | None, int | None, bool]
+"""Test, N where its header names ranks, and whether in place: one log may hold several runs."""
+
+
 @dataclass(slots=True)
 class _Found:
     """What was found up to a line."""
@@ -47,8 +51,9 @@ class _Found:
     test: str | None = None
     ranks: set[int] = field(default_factory=set)
     columns: tuple[int, ...] = _COLUMNS
-    points: dict[tuple[str | None, bool], list[Point]] = field(default_factory=dict)
-    factors: list[float] = field(default_factory=list)
+    points: dict[_Key, list[Point]] = field(default_factory=dict)
+    factors: dict[_Key, list[float]] = field(default_factory=dict)
+    has_rows: bool = False
     empty: int = 0
     wrong: int = 0
     unread: list[int] = field(default_factory=list)
@@ -80,19 +85,24 @@ def read_nccl_tests(text: str, file: str, told: Told) -> Log:
     if not found.points:
         last = text.count("\n") + 1
         raise FormatError("there is no row with a size and a time", file, last, 1)
-    ranks = told.ranks or (max(found.ranks) + 1 if found.ranks else None)
-    series = []
-    for (test, in_place), points in found.points.items():
-        kind = _kind(test, told, file, points[0].line)
-        known = ranks if ranks is not None else _ranks_of(kind, found.factors, file, points[0].line)
-        series.append(Series(file, kind, known, in_place, in_order(points)))
-    return Log(tuple(series), tuple(_notes(found)))
+    merged: dict[tuple[str, int, bool], list[Point]] = {}
+    for (test, named, in_place), points in found.points.items():
+        kind, ranks = _kind(test, told, file, points[0].line), told.ranks or named
+        if ranks is None:
+            factors = found.factors.get((test, named, False), [])
+            ranks = _ranks_of(kind, factors, file, points[0].line)
+        merged.setdefault((kind, ranks, in_place), []).extend(points)
+    series = tuple(Series(file, *key, in_order(points)) for key, points in merged.items())
+    return Log(series, tuple(_notes(found)))
 
 
 def _take(found: _Found, line: str, number: int) -> None:
     """Take up a line; what is none of the benchmark's is passed over."""
     rank = _RANK.match(line)
     if rank:
+        if found.has_rows:
+            # the header of another run
+            found.ranks, found.has_rows = set(), False
         found.ranks.add(int(rank[1]))
     elif line.startswith("#") and "est starting" in line and _TEST.search(line):
         found.test = _TEST.findall(line)[-1]
@@ -105,7 +115,7 @@ def _take(found: _Found, line: str, number: int) -> None:
 
 
 def _take_row(found: _Found, row: Sequence[str], number: int) -> None:
-    size, read = int(row[0]), False
+    size, read, found.has_rows = int(row[0]), False, True
     for in_place, column in zip((False, True), found.columns, strict=False):
         cells = [_number(cell) for cell in row[column : column + 3]]
         time = cells[0] if cells else None
@@ -115,9 +125,10 @@ def _take_row(found: _Found, row: Sequence[str], number: int) -> None:
         if not is_point(size, time / US):
             found.empty += not in_place
             continue
-        found.points.setdefault((found.test, in_place), []).append(Point(size, time / US, number))
+        key = (found.test, max(found.ranks) + 1 if found.ranks else None, in_place)
+        found.points.setdefault(key, []).append(Point(size, time / US, number))
         if len(cells) == 3 and cells[1] and cells[2] is not None and not in_place:
-            found.factors.append(cells[2] / cells[1])
+            found.factors.setdefault(key, []).append(cells[2] / cells[1])
         wrong = row[column + 3] if len(row) > column + 3 else "N/A"
         found.wrong += wrong.isdecimal() and int(wrong[:20]) > 0
     if not read:

@@ -17,10 +17,18 @@ from topologies.errors import CollsimError
 if TYPE_CHECKING:
     from simulator.scenario.compare import Comparison
 
-ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
-    {"ring": "ring", "chain": "ring", "double_binary_tree": "tree", "pat": "pat", "in_network": "nvls"}
+_PIPELINE: Final = MappingProxyType({"chain": "ring"})
+_GATHER: Final = MappingProxyType({"ring": "ring", "pat": "pat"})
+ALGORITHMS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        **{"broadcast": _PIPELINE, "reduce": _PIPELINE, "allgather": _GATHER, "reduce_scatter": _GATHER},
+        "allreduce": {"ring": "ring", "double_binary_tree": "tree", "in_network": "nvls"},
+    }
 )
-"""NCCL's algorithms by those of the catalogue; its Broadcast and Reduce by a ring are pipelines along it."""
+"""What NCCL has for a collective (src/graph/tuning.cc) by the catalogue's names; it passes over others.
+
+Its Broadcast and Reduce by a ring are pipelines along it.
+"""
 
 COLLECTIVES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -45,9 +53,10 @@ def nccl_tuner_csv(comparison: Comparison) -> str:
     kind = comparison.scenario.collective.kind
     if kind not in COLLECTIVES:
         raise CollsimError(f"NCCL's tuner chooses nothing for {kind}; expected {', '.join(COLLECTIVES)}")
-    rules = rules_of(comparison, ALGORITHMS, "NCCL")
+    able = ALGORITHMS[kind]
+    rules = rules_of(comparison, able, "NCCL")
     lines = ["# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks"]
     for rule, after in pairwise([*rules, Rule(MOST + 1, "")]):
         sizes = f"{rule.since},{after.since - 1}"
-        lines.append(f"{COLLECTIVES[kind]},{sizes},{ALGORITHMS[rule.name]},simple,-1,-1,{comparison.ranks}")
+        lines.append(f"{COLLECTIVES[kind]},{sizes},{able[rule.name]},simple,-1,-1,{comparison.ranks}")
     return "\n".join(lines) + "\n"

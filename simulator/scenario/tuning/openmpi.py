@@ -49,6 +49,7 @@ _TABLES: Final[Mapping[str, tuple[_Collective, ...]]] = MappingProxyType(
                 *(7, "bcast"),
                 {
                     **{"linear": 1, "chain": 3, "split_binary_tree": 4, "binary_tree": 5, "binomial": 6},
+                    # with recursive doubling, not a ring, the latter is 8
                     **{"knomial": 7, "scatter_allgather": 9},
                 },
             ),
@@ -86,11 +87,16 @@ def able_of(comparison: Comparison) -> Mapping[str, int]:
 
 
 def _able(collective: _Collective, comparison: Comparison) -> Mapping[str, int]:
-    kind, ranks = comparison.scenario.collective.kind, comparison.ranks
+    choice, ranks = comparison.scenario.collective, comparison.ranks
+    others = {
+        # its pipeline is one chain, whatever the fan out
+        "chain": choice.options.get("fanout", 1) > 1,
+        "scatter_allgather": choice.options.get("allgather", "ring") != "ring",
+    }
     return {
-        name: number
+        name: number - 1 if others.get(name) else number
         for name, number in collective.algorithms.items()
-        if (kind, name) not in _FITS or _FITS[kind, name](ranks)
+        if (choice.kind, name) not in _FITS or _FITS[choice.kind, name](ranks)
     }
 
 
@@ -129,9 +135,8 @@ def openmpi_rules(comparison: Comparison) -> str:
     fan = _fan(comparison.scenario.collective)
     tables = {}
     for collective, rules in _chosen(comparison):
-        rows = tuple(
-            Row(rule.since, collective.algorithms[rule.name], fan.get(rule.name, 0), 0) for rule in rules
-        )
+        able = _able(collective, comparison)
+        rows = tuple(Row(rule.since, able[rule.name], fan.get(rule.name, 0), 0) for rule in rules)
         tables[collective.number] = (SizeRules(comparison.ranks, rows),)
     text = write_rules(Rules(tables))
     # Open MPI takes nothing of a file that it cannot read, and says nothing
@@ -150,10 +155,10 @@ def openmpi_json(comparison: Comparison) -> str:
     fan = _fan(comparison.scenario.collective)
     collectives = {}
     for collective, rules in _chosen(comparison):
-        rows: list[dict[str, Any]] = []
+        able, rows = _able(collective, comparison), list[dict[str, Any]]()
         for rule, after in pairwise([*rules, Rule(-1, "")]):
             last = "inf" if after.since < 0 else after.since - 1
-            row = {"msg_size_min": rule.since, "msg_size_max": last, "alg": collective.algorithms[rule.name]}
+            row = {"msg_size_min": rule.since, "msg_size_max": last, "alg": able[rule.name]}
             rows.append(row | ({"faninout": fan[rule.name]} if rule.name in fan else {}))
         about = {"comm_size_min": comparison.ranks, "comm_size_max": comparison.ranks}
         collectives[collective.name] = [{**about, "rules": rows}]
@@ -163,4 +168,11 @@ def openmpi_json(comparison: Comparison) -> str:
 
 def _fan(choice: CollectiveChoice) -> Mapping[str, int]:
     """How many a node of a tree sends to, of algorithms that take it."""
-    return {"knomial": choice.options.get("radix", 2), "chain": choice.options.get("fanout", 1)}
+    return {"chain": choice.options.get("fanout", 1)}
+
+
+def notes_of(comparison: Comparison) -> list[str]:
+    """What rules cannot say."""
+    radix = comparison.scenario.collective.options.get("radix", 2)
+    won = any(rule.name == "knomial" for _, rules in _chosen(comparison) for rule in rules)
+    return [f"knomial's radix is in no rule: set coll_tuned_bcast_knomial_radix to {radix}"] if won else []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.scenario.errors import known
 from simulator.scenario.tuning.nccl_tuner import ALGORITHMS, NOTE, nccl_tuner_csv
-from simulator.scenario.tuning.openmpi import able_of, openmpi_json, openmpi_rules
+from simulator.scenario.tuning.openmpi import able_of, notes_of, openmpi_json, openmpi_rules
 from simulator.scenario.tuning.rules import missing_lines
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def tuning_table(comparison: Comparison, form: str) -> TuningTable:
         If the library has no such collective, or none of the algorithms that were compared.
     """
     if known(form, TABLES, "tuning table") == "nccl-tuner":
-        return TuningTable(nccl_tuner_csv(comparison), (NOTE, *missing_lines(comparison, ALGORITHMS, "NCCL")))
+        text, able = nccl_tuner_csv(comparison), ALGORITHMS[comparison.scenario.collective.kind]
+        return TuningTable(text, (NOTE, *missing_lines(comparison, able, "NCCL")))
     text = openmpi_rules(comparison) if form == "openmpi" else openmpi_json(comparison)
-    return TuningTable(text, tuple(missing_lines(comparison, able_of(comparison), "Open MPI")))
+    notes = (*notes_of(comparison), *missing_lines(comparison, able_of(comparison), "Open MPI"))
+    return TuningTable(text, notes)

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from algorithms import Schedule, build
-from simulator.engine.critical_path import PARTS, critical_path
+from simulator.engine.critical_path import critical_path
 from simulator.engine.engines import run_plan
 from simulator.engine.formats.timeline_trace import timeline_trace, together_trace
 from simulator.engine.formats.trace_events import write_trace
 from simulator.engine.jobs import Job
 from simulator.engine.lower import lower, lower_together
 from simulator.engine.network import Endpoint, Network, Reduction
+from simulator.engine.path_parts import PARTS
 from simulator.engine.plan import START
 from simulator.engine.timeline import Timeline
 from simulator.engine.waiting import link_waits

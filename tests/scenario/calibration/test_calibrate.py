@@ -54,6 +54,22 @@ def test_one_protocol_comes_back() -> None:
     assert np.abs(found.errors[0]).max() < 1e-6
 
 
+def test_intervals_of_noisy_times_hold_what_is_true() -> None:
+    rng = np.random.default_rng(0)
+    held, alone = np.zeros(2), 0
+    for _ in range(24):
+        noisy = {size: ring(8)(size) * np.exp(0.02 * rng.standard_normal()) for size in SIZES}
+        found = fit_series([series("allreduce", 8, noisy.__getitem__)], algorithms=["ring"])
+        alone += len(found.parts[0]) == 1
+        held += [
+            one.low <= value <= one.high
+            for one, value in ((found.protocols[0].alphas[0], ALPHA), (found.protocols[-1].betas[0], BETA))
+        ]
+    # 95 % of 24 are 23; that fewer than 20 hold has a chance of 1 in 200
+    assert alone >= 22
+    assert held.min() >= 20
+
+
 def test_a_bad_measurement_moves_nothing() -> None:
     good = ring(8)
     found = fit_series(
@@ -168,15 +184,18 @@ network: {model: cut_through}
 """
 
 
-@pytest.mark.parametrize("topology", ["crossbar", "ring", "full_mesh", "mi300x", "machine.yaml"])
+@pytest.mark.parametrize(
+    "topology", ["crossbar", "ring", "full_mesh", "mi300x", "machine.yaml", "shared.yaml"]
+)
 def test_the_fitted_platform_takes_as_long_as_the_fit_says(
     tmp_path: Path, topology: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("machine.yaml").write_text(MACHINE)
-    Path("eight.log").write_text(nccl_log("all_reduce", 8, SIZES, ring(8, 1e-6, 20e9)))
+    Path("shared.yaml").write_text(MACHINE.replace("25 GB/s", "25 GB/s, uplink: {shared: 1}"))
+    Path("eight.log").write_text(nccl_log("all_reduce", 8, SIZES, ring(8, 6e-6, 20e9)))
     logs = ["eight.log"]
-    if topology == "machine.yaml":
+    if topology.endswith(".yaml"):
         Path("two.log").write_text(nccl_log("all_reduce", 4, SIZES, ring(4, 1e-6, 150e9)))
         logs.append("two.log")
     command = ["calibrate", *logs, "--algorithm", "ring", "--topology", topology, "--size", "1MiB", "--json"]
@@ -185,11 +204,27 @@ def test_the_fitted_platform_takes_as_long_as_the_fit_says(
     told = next(row["fitted"] for row in fitted if row["size"] == 2**20)
     scenario = load("platform.yaml")
     assert scenario.collective.size == 2**20
-    if topology != "machine.yaml":
-        assert run(scenario).time == pytest.approx(told, rel=1e-9)
-    else:
-        # a flat ring's slowest link is the outer one, but not every one of its messages takes it
-        assert run(scenario).time == pytest.approx(told, rel=0.15)
+    # times of a log have 6 decimals
+    assert run(scenario).time == pytest.approx(told, rel=1e-5 if topology.endswith(".yaml") else 1e-9)
+
+
+@pytest.mark.parametrize("uplink", ["per_rank", "{shared: 1}"])
+def test_a_hierarchical_fit_is_of_links_that_messages_share(uplink: str, tmp_path: Path) -> None:
+    def two_levels(size: int) -> float:
+        # reduce scatter and allgather among 4, allreduce of a quarter among 2
+        return 6 * (1e-6 + size / 4 / 150e9) + 2 * (6e-6 + size / 8 / 5e9)
+
+    machine = tmp_path / "machine.yaml"
+    machine.write_text(MACHINE.replace("25 GB/s", f"25 GB/s, uplink: {uplink}"))
+    target = target_of(str(machine), 8, tmp_path)
+    logs = [series("allreduce", 8, two_levels), series("allreduce", 4, ring(4, 1e-6, 150e9))]
+    found = fit_series(logs, algorithms=["hierarchical", "ring"], dims=target.dims)
+    assert found.forms[0][found.parts[0][0].form].name == "hierarchical"
+    assert is_near(found.protocols[0].betas[1], 5e9)
+    # where messages queue at one link, the first is through a step before the last and its alpha is hidden
+    near = 1e-9 if uplink == "per_rank" else 1e-2
+    time = run(loads(platform_yaml(found, target), "p.yaml")).time
+    assert time == pytest.approx(two_levels(SIZES[-1]), rel=near)
 
 
 def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,7 +261,7 @@ def test_the_figure_breaks_lines_where_something_else_holds() -> None:
     ("name", "median"),
     [
         ("nccl_tests_a100_8gpu_allreduce.txt", 0.04),
-        ("nccl_tests_mi300x_allgather_ring_simple_1_1.log", 0.01),
+        ("nccl_tests_mi300x_allgather_ring_simple_1_1.log", 0.02),
         ("osu_allgather_ib.out", 0.02),
         ("osu_allreduce_ib.out", 0.01),
     ],

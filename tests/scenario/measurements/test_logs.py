@@ -152,3 +152,29 @@ def test_damaged_logs_are_read_or_refused(tmp_path: Path, text: str) -> None:
 def test_real_logs_are_read(name: str, kind: str, ranks: int, points: int) -> None:
     series = read_log(DATA / name, Told(ranks=64 if "osu" in name else None)).series[0]
     assert (series.kind, series.ranks, len(series.points)) == (kind, ranks, points)
+
+
+def test_a_log_of_several_numbers_of_ranks_has_a_series_of_each(tmp_path: Path) -> None:
+    runs = [nccl_log("all_reduce", ranks, [1024, 2048], flat) for ranks in (8, 4)]
+    found = [one for one in read(tmp_path, "".join(runs)).series if not one.in_place]
+    assert [(one.ranks, len(one.points)) for one in found] == [(8, 2), (4, 2)]
+
+
+def test_osu_s_other_benchmarks_are_left_out(tmp_path: Path) -> None:
+    other = "# OSU MPI Bandwidth Test v7.5\n# Size Bandwidth (MB/s)\n4 9.0\n8 9.0\n"
+    logs = (osu_log("Allreduce", [1024, 2048], flat), other, osu_log("Barrier", [], flat))
+    text = "\n".join(logs).replace("MPI Allreduce", "MPI-CUDA Allreduce")
+    log = read(tmp_path, text, Told(ranks=4))
+    assert [(one.kind, len(one.points)) for one in log.series] == [("allreduce", 2)]
+    assert log.notes == ('"Bandwidth" is left out', '"Barrier" is left out')
+
+
+def test_osu_s_titles_and_columns_are_its_own(tmp_path: Path) -> None:
+    rows = "# Size      Overall(us)    Compute(us)    Pure Comm.(us)    Overlap(%)\n64  10.5  5.5  4.5  9.0\n"
+    for title, table, time in (
+        ("All-to-All Personalized Exchange", "# Size       Avg Latency(us)\n64  7.5\n", 7.5e-6),
+        ("Non-blocking All-to-All Personalized Exchange", rows, 4.5e-6),
+    ):
+        (one,) = read(tmp_path, f"# OSU MPI {title} Latency Test v5.6.3\n{table}", Told(ranks=4)).series
+        # 64 B go to each of 4 ranks
+        assert (one.kind, [(p.size, p.time) for p in one.points]) == ("all_to_all", [(256, time)])

@@ -14,6 +14,7 @@ from simulator.scenario.tuning.nccl_tuner import nccl_tuner_csv
 from simulator.scenario.tuning.openmpi import able_of, openmpi_json, openmpi_rules
 from simulator.scenario.tuning.openmpi_rules import Row, Rules, SizeRules, read_rules, write_rules
 from simulator.scenario.tuning.rules import missing_lines
+from simulator.scenario.tuning.table import tuning_table
 from tests.cli.command import collsim
 from tests.damage import damaged
 from tests.scenario.measurements.logs import nccl_log, osu_log
@@ -64,11 +65,6 @@ def test_both_reduce_scatters_of_open_mpi_have_their_own_numbers() -> None:
         12: 2,
         13: 3,
     }
-
-
-def test_a_knomial_tree_says_its_fan() -> None:
-    text = openmpi_rules(compared("broadcast", ["knomial"], extra=", radix: 4"))
-    assert read_rules(text, "rules").collectives[7][0].rows == (Row(0, 7, 4, 0),)
 
 
 def test_what_a_library_lacks_is_said_and_the_nearest_written() -> None:
@@ -222,3 +218,27 @@ def test_another_log_is_refused(
     (tmp_path / "a.log").write_text(text)
     assert collsim("compare", scenario, "--log", tmp_path / "a.log") == 2
     assert message in capsys.readouterr().err
+
+
+def test_nccl_is_told_only_what_it_has_for_a_collective() -> None:
+    # its Broadcast is a ring alone, a pipeline, though it has trees and NVLS for other collectives
+    found = rows(nccl_tuner_csv(compared("broadcast", ["double_binary_tree", "chain"])))
+    assert [row[3] for row in found] == ["ring"]
+    with pytest.raises(CollsimError, match="NCCL has none of the algorithms that do this reduce"):
+        nccl_tuner_csv(compared("reduce", ["double_binary_tree", "binomial"]))
+
+
+def test_open_mpi_s_numbers_depend_on_options() -> None:
+    # coll_tuned_bcast_decision.c: 2 chains, 3 pipeline; 8 and 9 scatter with doubling and with a ring
+    for name, extra, row in (
+        ("chain", "", Row(0, 3, 1, 0)),
+        ("chain", ", fanout: 2", Row(0, 2, 2, 0)),
+        ("scatter_allgather", "", Row(0, 9, 0, 0)),
+        ("scatter_allgather", ", allgather: recursive_doubling", Row(0, 8, 0, 0)),
+        ("knomial", ", radix: 4", Row(0, 7, 0, 0)),
+    ):
+        comparison = compared("broadcast", [name], extra=extra)
+        assert read_rules(openmpi_rules(comparison), "rules").collectives[7][0].rows == (row,)
+    assert tuning_table(comparison, "openmpi").notes == (
+        "knomial's radix is in no rule: set coll_tuned_bcast_knomial_radix to 4",
+    )

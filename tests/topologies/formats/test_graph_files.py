@@ -13,7 +13,7 @@ from tests.topologies.formats.topology_files import GRAPHML, NODE_LINK, TACCL_CU
 from tests.topologies.topology_examples import EXAMPLES
 from topologies import TOPOLOGIES, Level, Topology, TopologyError, hypercube, multilevel, ring
 from topologies.errors import FormatError
-from topologies.formats.astra import write_astra
+from topologies.formats.astra import astra_topology, write_astra
 from topologies.formats.dot import write_dot
 from topologies.formats.graphml import read_graphml, write_graphml
 from topologies.formats.node_link import read_node_link
@@ -106,6 +106,9 @@ def test_taccl_s_matrices_are_by_destination() -> None:
         (read_node_link, NODE_LINK, b"64e9", b"NaN", "a:4:55: found NaN, expected a number"),
         (read_node_link, NODE_LINK, b'"graph"', b'"directed"', 'a:1:2: the key "directed" is given twice'),
         (read_node_link, NODE_LINK, b'"nodes"', b'"knots"', 'a:1:1: missing "nodes"; expected a list'),
+        (read_node_link, NODE_LINK, b"64e9", b"9" * 301, "a:4:55: a number of more than 300 digits"),
+        (read_graphml, GRAPHML, b"1e-6", b"1e300", "a:10:5: a link's time must be less than 1e+09 s"),
+        (read_taccl, TACCL_NDV2, b"[20, 40]", b"[20, 1e-320]", "a:1:1: bandwidth must be positive"),
         (read_taccl, TACCL_NDV2, b"[20, 40]", b"[20, 0]", "a:2:26: found 0, expected us of a chunk"),
         (read_taccl, TACCL_NDV2, b"_1MB", b"", 'a:1:10: the name "NDv2" has no chunk size'),
         (read_taccl, TACCL_NDV2, b"[20, 40]", b"[1, 2, 3]", "a:2:21: found 3 betas for 8 GPUs"),
@@ -142,6 +145,35 @@ def test_astra_sim_s_file_says_every_dimension(topology: Topology) -> None:
 def test_what_astra_sim_cannot_say_is_refused(topology: Topology) -> None:
     with pytest.raises(TopologyError, match="only products of rings"):
         write_astra(topology)
+
+
+def test_names_of_switches_are_no_rank_s_and_can_be_written() -> None:
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from([("a", {"rank": 0}), ("b", {"rank": 1})])
+    graph.add_nodes_from(["1", "\ud800\x01"], kind="switch")
+    for src, dst in (("a", "1"), ("1", "b"), ("b", "\ud800\x01"), ("\ud800\x01", "a")):
+        graph.add_edge(src, dst, bandwidth=1e9)
+    made = json.dumps(nx.node_link_data(graph, edges="links")).encode()
+    topology = read_node_link(made, "a.json", Beside())
+    assert topology.nodes == (0, 1, "switch 1", "\\ud800\\x01")
+    again = read_graphml(write_graphml(topology).encode(), "a.graphml", Beside())
+    assert (again.nodes, again.links.dst.tolist()) == (topology.nodes, topology.links.dst.tolist())
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("topology", [["Ring"]], r"""found "\['Ring'\]", expected Ring, FullyConnected, Switch"""),
+        ("topology", [{}], 'found "{}", expected Ring, FullyConnected, Switch'),
+        ("bandwidth", [0], "found 0, expected more than 0"),
+        ("latency", [float("nan")], "found nan, expected a number"),
+    ],
+)
+def test_what_is_wrong_for_astra_sim_has_its_path(key: str, value: object, message: str) -> None:
+    tree = {"topology": ["Ring"], "npus_count": [4], "bandwidth": [50.0], "latency": [500], key: value}
+    with pytest.raises(TopologyError, match=message) as caught:
+        astra_topology(tree, Beside())
+    assert caught.value.at == (key, 0)
 
 
 def test_dot_quotes_names() -> None:

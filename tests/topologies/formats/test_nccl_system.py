@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.topologies.formats.topology_files import NVSWITCH, PARTIAL, XGMI
@@ -27,6 +28,18 @@ def test_bandwidths_follow_from_counts_generations_and_lanes() -> None:
     assert (found["0->cpu1"], found["1->0000:10:00.0"], found["0000:10:00.0->cpu0"]) == (12, 24, 24)
     # Ice Lake (model 106) counts as Skylake, 10 GB/s; model 143 is Sapphire Rapids, 22
     assert (found["cpu0->cpu1"], found["cpu1->cpu0"]) == (10, 22)
+
+
+def test_links_to_all_switches_of_a_host_are_one() -> None:
+    # NCCL adds up what joins the same two (ncclTopoConnectNodes): of an A100 6 entries of 2 links of 20
+    links = "".join(f'<nvlink target="0000:c{i}:00.0" count="2" tclass="0x068000"/>' for i in range(6))
+    gpus = "".join(
+        f'<pci busid="{i}" class="0x030200"><gpu sm="80" rank="{i}">{links}</gpu></pci>' for i in range(2)
+    )
+    text = f'<system version="1"><cpu arch="x86_64" vendor="AuthenticAMD">{gpus}</cpu></system>'
+    topology = read_nccl_system(text.encode(), "a.xml", Beside())
+    assert rates(topology)["0->nvswitch0"] == 240
+    assert [int(number) for number in np.bincount(topology.links.src)] == [2, 2, 2, 2]
 
 
 def test_xgmi_counts_each_way_by_its_own_entry() -> None:
