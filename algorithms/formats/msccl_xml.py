@@ -17,7 +17,7 @@ from algorithms.programs.matching import NOBODY, matched
 from algorithms.programs.program import Program, listed
 from algorithms.programs.purpose import Purpose
 from algorithms.schedule import check_moves
-from topologies.formats.reading import shown
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -155,7 +155,7 @@ def _unsaid(algo: Mapping[str, str]) -> Iterator[str]:
     usual = {"proto": "Simple", "minBytes": "0", "maxBytes": "0"}
     for name, value in algo.items():
         if name not in _SAID and value != usual.get(name):
-            yield f'{shown(name)}="{shown(value)}"'
+            yield f'{printable(name)}="{printable(value)}"'
 
 
 def _matched(

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 
 from topologies.errors import CollsimError, FormatError
+from topologies.text import printable
 
 SHOWN = 20
 
@@ -171,15 +172,3 @@ def known(word: str, words: Collection[str], what: str) -> str:
     if word not in words:
         raise CollsimError(f'there is no {what} "{printable(word)}"{suggestion(word, words)}')
     return word
-
-
-def printable(text: str, limit: int = 60) -> str:
-    r"""Make foreign text safe to print on one line: escaped, and cut where it is long.
-
-    Examples
-    --------
-    >>> print(printable("two\nlines"), printable("x" * 99, limit=5))
-    two\nlines xxxxx...
-    """
-    short = text if len(text) <= limit else f"{text[:limit]}..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 from simulator.scenario.choice import Asked, asked_of, collective_keys
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable, suggestion
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, suggestion
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
@@ -25,6 +25,7 @@ from simulator.scenario.presets import with_preset
 from simulator.scenario.source import At, Block, Source, describe, dotted, plain, written
 from simulator.scenario.units import MAX_LENGTH, needs_unit
 from topologies.overrides import Override
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

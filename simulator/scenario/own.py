@@ -15,9 +15,10 @@ from algorithms.errors import ScheduleError
 from algorithms.registry import check_common, with_common
 from algorithms.schedule import Lists, Step, Transfers
 from simulator.scenario.code import Function, Place, blame_step, read_function, steps_of
-from simulator.scenario.errors import ScenarioErrors, did_you_mean, one_of, printable
+from simulator.scenario.errors import ScenarioErrors, did_you_mean, one_of
 from simulator.scenario.inline import STEPS, Transfer
 from simulator.scenario.models import Code, ScheduleFile
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from algorithms.schedule import Schedule

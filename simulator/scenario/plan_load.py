@@ -14,7 +14,7 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 from simulator.llm.fit import misfits
 from simulator.llm.model import transformer
 from simulator.llm.plan import Batch
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import WORKLOAD, kind_of, refuse_other
 from simulator.scenario.load import known_topology, opened, read_scenario, topology_schema, translated
@@ -29,6 +29,7 @@ from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.units import MAX_LENGTH
 from simulator.scenario.workload_load import read_workload
 from simulator.scenario.workload_models import WorkloadScenario
+from topologies.text import printable
 
 AnyScenario: TypeAlias = Scenario | TogetherScenario | WorkloadScenario | PlanScenario
 

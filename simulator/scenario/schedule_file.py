@@ -15,10 +15,11 @@ from algorithms.programs.from_schedule import program_of
 from algorithms.programs.proof import prove_program
 from algorithms.programs.purpose import MESSAGES, Messages, Purpose
 from algorithms.programs.timing import schedule_of
-from simulator.scenario.errors import ScenarioErrors, printable, reading
+from simulator.scenario.errors import ScenarioErrors, reading
 from simulator.scenario.load import read_bytes
 from simulator.scenario.models import Scenario
 from topologies.formats.reading import MOST_BYTES
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

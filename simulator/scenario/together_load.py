@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 from simulator.scenario.choice import Asked, asked_of, collective_keys
 from simulator.scenario.entries import entry_source, in_list
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
@@ -26,6 +26,7 @@ from simulator.scenario.presets import with_preset
 from simulator.scenario.source import Items, Source, plain
 from simulator.scenario.together_models import Member, Own, Span, TogetherScenario
 from simulator.scenario.units import MAX_LENGTH
+from topologies.text import printable
 
 Refused = tuple[ScenarioError, ...]
 

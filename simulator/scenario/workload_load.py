@@ -10,7 +10,7 @@ from typing import Any
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 from simulator.llm.workload.plan import WorkloadPlan
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import WORKLOAD, refuse_other
 from simulator.scenario.load import known_topology, topology_schema, translated
@@ -19,6 +19,7 @@ from simulator.scenario.presets import with_preset
 from simulator.scenario.source import Source, plain
 from simulator.scenario.units import MAX_LENGTH
 from simulator.scenario.workload_models import WorkloadChoice, WorkloadFiles, WorkloadScenario
+from topologies.text import printable
 
 
 def loads_workload(text: str, name: str = "scenario") -> WorkloadScenario:

@@ -78,16 +78,3 @@ def decode(data: bytes, file: str) -> str:
     if not text.strip():
         raise FormatError("the file is empty", file, 1, 1)
     return text
-
-
-def shown(text: object, most: int = 60) -> str:
-    r"""Foreign text, on one line and cut where it is long.
-
-    Examples
-    --------
-    >>> print(shown("two\nlines"), shown("x" * 99, most=4))
-    two\nlines xxxx...
-    """
-    word = str(text)
-    word = word if len(word) <= most else f"{word[:most]}..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in word)

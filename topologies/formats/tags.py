@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from topologies.errors import FormatError
-from topologies.formats.reading import check_length, shown
+from topologies.formats.reading import check_length
+from topologies.text import printable
 
 MOST_DEPTH: Final = 200
 """Tags inside each other."""
@@ -54,7 +55,7 @@ class Tag:
         FormatError
         """
         if name not in self.attributes:
-            raise self.error(f'<{shown(self.name)}> has no "{name}"')
+            raise self.error(f'<{printable(self.name)}> has no "{name}"')
         return self.attributes[name]
 
     def whole(self, name: str, default: int | None = None) -> int:
@@ -71,7 +72,7 @@ class Tag:
             # far longer ones are nothing that a file means
             return int(text[:40], 0)
         except ValueError:
-            what = f'<{shown(self.name)}> has {name}="{shown(text)}"; expected a whole number'
+            what = f'<{printable(self.name)}> has {name}="{printable(text)}"; expected a whole number'
             raise self.error(what) from None
 
 
@@ -144,12 +145,12 @@ def take_tags(data: bytes, file: str, taker: Taker) -> None:
     except ParseError as error:
         line, column = error.position
         problem = str(error).partition(": line ")[0]
-        raise FormatError(f"not XML: {shown(problem)}", file, line, column + 1) from None
+        raise FormatError(f"not XML: {printable(problem)}", file, line, column + 1) from None
     except DefusedXmlException:
         message = "a document type (<!DOCTYPE ...>) is refused; it may hold a bomb"
         raise FormatError(message, file, taker.expat.CurrentLineNumber, 1) from None
     except (ValueError, LookupError) as error:
-        raise FormatError(f"not XML: {shown(error)}", file, 1, 1) from None
+        raise FormatError(f"not XML: {printable(error)}", file, 1, 1) from None
 
 
 class _Tree:

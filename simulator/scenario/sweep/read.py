@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from pydantic_core import SchemaValidator, ValidationError
 
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, one_of, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, one_of
 from simulator.scenario.fields import Parameter, block_schema
 from simulator.scenario.kinds import SWEEP
 from simulator.scenario.load import opened, translated
@@ -25,6 +25,7 @@ from simulator.scenario.sweep.points import DRAWN, TYPED, Axis, SweepScenario, i
 from simulator.scenario.sweep.values import choices, node_of
 from simulator.scenario.units import MAX_LENGTH
 from topologies.errors import CollsimError
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from simulator.scenario.plan_load import AnyScenario
