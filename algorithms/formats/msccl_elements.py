@@ -42,6 +42,22 @@ TYPES: Final[Mapping[str, Type]] = MappingProxyType(
         "nop": Type(),
     }
 )
+
+COLLECTIVES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "allreduce": "allreduce",
+        "allgather": "allgather",
+        "reduce_scatter": "reduce_scatter",
+        "reducescatter": "reduce_scatter",
+        "broadcast": "broadcast",
+        "reduce": "reduce",
+        "alltoall": "all_to_all",
+        "gather": "gather",
+        "scatter": "scatter",
+    }
+)
+"""What MSCCL and MSCCL++ call the collectives: of two names MSCCL writes the first, MSCCL++ the last."""
+
 _CODES: Final = {word: code for code, word in enumerate(TYPES)}
 _BUFFERS: Final = {name: code for code, name in enumerate(BUFFERS)}
 _DEPTH: Final = {"algo": 0, "gpu": 1, "tb": 2, "step": 3, "op": 3}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from algorithms.collective import KINDS
 from algorithms.errors import ScheduleError
-from algorithms.formats.msccl_elements import TYPES, elements_of
+from algorithms.formats.msccl_elements import COLLECTIVES, TYPES, elements_of
 from algorithms.formats.msccl_steps import MOST_CHANNELS, refuse_where, steps_of
 from algorithms.programs.buffers import BUFFERS, buffers_of
 from algorithms.programs.matching import NOBODY, matched
@@ -27,21 +26,6 @@ if TYPE_CHECKING:
     from algorithms.formats.msccl_elements import Elements
     from algorithms.formats.msccl_steps import Steps
     from algorithms.programs.buffers import Buffers
-
-COLLECTIVES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "allreduce": "allreduce",
-        "allgather": "allgather",
-        "reduce_scatter": "reduce_scatter",
-        "reducescatter": "reduce_scatter",
-        "broadcast": "broadcast",
-        "reduce": "reduce",
-        "alltoall": "all_to_all",
-        "gather": "gather",
-        "scatter": "scatter",
-    }
-)
-"""What the format calls the collectives."""
 
 _SAID: Final = ("name", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace", "outofplace")
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from algorithms.collective import check_ranks
 from algorithms.errors import ScheduleError
+from algorithms.formats.msccl_elements import COLLECTIVES
 from algorithms.formats.mscclpp_order import Order
 from algorithms.formats.mscclpp_plan import LINK, blocks_of, operations_of
 from algorithms.programs.buffers import BUFFERS, buffers_of
@@ -33,21 +34,6 @@ if TYPE_CHECKING:
     from algorithms.programs.buffers import Buffers
     from algorithms.programs.program import Program
     from topologies.formats.json_text import JsonFile, Path
-
-COLLECTIVES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "allreduce": "allreduce",
-        "allgather": "allgather",
-        "reducescatter": "reduce_scatter",
-        "reduce_scatter": "reduce_scatter",
-        "alltoall": "all_to_all",
-        "broadcast": "broadcast",
-        "reduce": "reduce",
-        "gather": "gather",
-        "scatter": "scatter",
-    }
-)
-"""What files call the collectives: the executor does not look at it."""
 
 _SIDES: Final[tuple[Side, Side]] = ("source", "target")
 

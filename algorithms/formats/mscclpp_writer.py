@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from algorithms.errors import ScheduleError
-from algorithms.formats.mscclpp_json import COLLECTIVES
+from algorithms.formats.msccl_elements import COLLECTIVES
 from algorithms.formats.written import Written
 from algorithms.programs.program import members
 from algorithms.programs.purpose import Messages, Purpose
@@ -19,7 +19,7 @@ from algorithms.programs.purpose import Messages, Purpose
 if TYPE_CHECKING:
     from algorithms.programs.program import Program
 
-_NAMES: Final = {kind: name for name, kind in list(COLLECTIVES.items())[::-1]}
+_NAMES: Final = {kind: name for name, kind in COLLECTIVES.items()}
 _MOST: Final = {
     "operations in a thread block": 64,
     "semaphores at a rank": 16,

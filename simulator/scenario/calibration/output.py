@@ -231,8 +231,7 @@ def calibration_figure(found: Calibration) -> Figure:
     shown = []
     for index, series in enumerate(found.series):
         ends = [part.last for part in found.parts[index][:-1]]
-        name = f"{series.kind}, {series.ranks} ranks{', in place' if series.in_place else ''}"
         sizes, times = ([getattr(point, what) for point in series.points] for what in ("size", "time"))
-        shown.append(Measured(name, sizes, times, found.predicted[index].tolist(), ends))
+        shown.append(Measured(series.name, sizes, times, found.predicted[index].tolist(), ends))
     subtitle = "; ".join(part_text(found, 0, part) for part in found.parts[0])
     return draw(shown, title="Measured and fitted", subtitle=subtitle)
