@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from algorithms import REDUCE, ScheduleError, build, count
-from algorithms.formats.registry import FORMATS
+from algorithms.formats.registry import FORMATS, read_schedule, write_schedule
 from algorithms.programs.from_schedule import program_of
 from algorithms.programs.proof import prove_program
 from algorithms.programs.summary import totals_of
 from algorithms.programs.timing import schedule_of
+from tests.algorithms.formats.format_files import text
 from tests.algorithms.variants import KINDS
 
 RANKS = (3, 4, 6)
@@ -72,3 +73,18 @@ def test_what_the_runtime_would_refuse_is_said() -> None:
     schedule = build("chain", "broadcast", 2, 0, segments=300)
     lost = FORMATS["msccl"].write(program_of(schedule)).lost
     assert lost == ("300 steps in a thread block: the runtime of microsoft/msccl takes 256",)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("goal", "GOAL cannot say it: its ranks reach into each other's buffers"),
+        ("mscclpp", "MSCCL\\+\\+ is not written again: its ranks reach into"),
+        ("msccl", "MSCCL XML cannot say it: no step does what"),
+        ("sccl", "sccl is not written"),
+    ],
+)
+def test_what_a_format_cannot_say_is_refused(form: str, said: str) -> None:
+    program = read_schedule(text("pair-read-reduce.json").encode(), "a.json")
+    with pytest.raises(ScheduleError, match=said):
+        write_schedule(program, form, SIZE)
