@@ -18,7 +18,7 @@ from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
 from simulator.scenario.together_check import together_differences
 from simulator.scenario.together_result import TogetherResult
-from simulator.scenario.workload_run import WorkloadResult
+from simulator.scenario.workload_result import WorkloadResult
 
 if TYPE_CHECKING:
     from simulator.scenario.models import Scenario

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from simulator.scenario.step_run import StepResult
     from simulator.scenario.sweep.result import Sweep
     from simulator.scenario.together_result import TogetherResult
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
 AnyScenario: TypeAlias = Scenario | TogetherScenario | WorkloadScenario | PlanScenario | SweepScenario
 Drawable: TypeAlias = (

@@ -27,7 +27,6 @@ from simulator.scenario.source import Block, Source, dotted, plain
 from simulator.scenario.together_load import read_together
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.units import MAX_LENGTH
-from simulator.scenario.workload_load import read_workload
 from simulator.scenario.workload_models import WorkloadScenario
 from topologies.text import printable
 
@@ -56,6 +55,8 @@ def read_any(source: Source, refused: tuple[ScenarioError, ...]) -> AnyScenario:
     if kind == "together":
         return read_together(source, refused)
     if kind == WORKLOAD:
+        from simulator.scenario.workload_load import read_workload
+
         return read_workload(source, refused)
     return (read_plan if kind == "plan" else read_scenario)(source, refused)
 
