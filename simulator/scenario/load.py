@@ -162,8 +162,12 @@ def read_scenario(source: Source, refused: tuple[ScenarioError, ...]) -> Scenari
         values = values and {**values, "collective": replace(values["collective"], own=steps)}
     if errors:
         raise ScenarioErrors(errors)
-    stem = printable(Path(source.file).stem, limit=MAX_LENGTH - 3)
-    return Scenario(**{"name": stem or "scenario", **values}, source=source)
+    return Scenario(**{"name": default_name(source), **values}, source=source)
+
+
+def default_name(source: Source) -> str:
+    """What a scenario without a name is called: the stem of its file's name."""
+    return printable(Path(source.file).stem, limit=MAX_LENGTH - 3) or "scenario"
 
 
 def known_topology(source: Source) -> str | None:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
@@ -17,7 +16,14 @@ from simulator.llm.plan import Batch
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import WORKLOAD, kind_of, refuse_other
-from simulator.scenario.load import known_topology, opened, read_scenario, topology_schema, translated
+from simulator.scenario.load import (
+    default_name,
+    known_topology,
+    opened,
+    read_scenario,
+    topology_schema,
+    translated,
+)
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.parts import with_parts
@@ -26,9 +32,7 @@ from simulator.scenario.presets import with_preset
 from simulator.scenario.source import Block, Source, dotted, plain
 from simulator.scenario.together_load import read_together
 from simulator.scenario.together_models import TogetherScenario
-from simulator.scenario.units import MAX_LENGTH
 from simulator.scenario.workload_models import WorkloadScenario
-from topologies.text import printable
 
 AnyScenario: TypeAlias = Scenario | TogetherScenario | WorkloadScenario | PlanScenario
 
@@ -111,8 +115,7 @@ def read_plan(source: Source, refused: tuple[ScenarioError, ...]) -> PlanScenari
         errors += translated(error.errors(include_url=False, include_input=False), source, refused)
     if errors:
         raise ScenarioErrors(errors)
-    stem = printable(Path(source.file).stem, limit=MAX_LENGTH - 3)
-    scenario = _with_capacity(PlanScenario(**{"name": stem or "scenario", **values}, source=source))
+    scenario = _with_capacity(PlanScenario(**{"name": default_name(source), **values}, source=source))
     _refuse_misfits(scenario)
     return scenario
 

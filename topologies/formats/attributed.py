@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 At = TypeVar("At")
 
-NODE_KEYS: Final = ("kind", "rank", "reduces")
 EDGE_KEYS: Final = ("bandwidth", "latency", "overhead", "level", "cost")
-GRAPH_KEYS: Final = ("kind", "dims", "levels", "spread")
-"""What is read, and written."""
+"""What of an edge is read, and written."""
 
 
 @dataclass(frozen=True, slots=True)

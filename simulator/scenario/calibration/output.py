@@ -225,13 +225,13 @@ def write_calibration(result: CalibrationResult, folder: Path, *, force: bool = 
 
 def calibration_figure(found: Calibration) -> Figure:
     """Measured, fitted and residual."""
-    from plots.calibration import Measured
+    from plots.calibration import FittedSeries
     from plots.calibration import calibration_figure as draw
 
     shown = []
     for index, series in enumerate(found.series):
         ends = [part.last for part in found.parts[index][:-1]]
         sizes, times = ([getattr(point, what) for point in series.points] for what in ("size", "time"))
-        shown.append(Measured(series.name, sizes, times, found.predicted[index].tolist(), ends))
+        shown.append(FittedSeries(series.name, sizes, times, found.predicted[index].tolist(), ends))
     subtitle = "; ".join(part_text(found, 0, part) for part in found.parts[0])
     return draw(shown, title="Measured and fitted", subtitle=subtitle)
