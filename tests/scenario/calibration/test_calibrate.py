@@ -12,7 +12,7 @@ import pytest
 from plots.calibration import FittedSeries, calibration_figure
 from simulator.scenario.calibration.fitted import Value, fit_series
 from simulator.scenario.calibration.held import hold_out
-from simulator.scenario.calibration.output import platform_yaml
+from simulator.scenario.calibration.platform import platform_yaml
 from simulator.scenario.calibration.target import target_of
 from simulator.scenario.load import load, loads
 from simulator.scenario.measurements.series import Point, Series
