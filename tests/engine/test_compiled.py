@@ -35,7 +35,7 @@ def check_same(one: Timeline, other: Timeline) -> None:
         np.testing.assert_array_equal(getattr(one, column), getattr(other, column), column)
 
 
-@settings(max_examples=500, derandomize=True, deadline=None, database=None)
+@settings(max_examples=200, derandomize=True, deadline=None, database=None)
 @given(plans())
 def test_random_plans(plan: Plan) -> None:
     reference = run_simpy(plan)
@@ -76,7 +76,7 @@ def places(ranks: int) -> list[Topology]:
     }[ranks]
 
 
-@settings(max_examples=150, derandomize=True, deadline=None, database=None)
+@settings(max_examples=80, derandomize=True, deadline=None, database=None)
 @given(st.data())
 def test_random_scenarios_of_the_registries(data: st.DataObject) -> None:
     name, kind = data.draw(st.sampled_from(KINDS))

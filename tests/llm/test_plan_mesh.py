@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from simulator.llm.errors import ModelError
@@ -125,6 +125,7 @@ def test_states_and_traffic_agree(
     assert stated == by_calls(traffic(DENSE, parallel, batch, memory, plan), "dp")
 
 
+@settings(max_examples=40)
 @given(plans, st.sampled_from([2, 4]), memories, habits)
 def test_states_and_traffic_agree_about_experts(
     written: dict[str, Any], ep: int, memory: MemoryPlan, plan: TrafficPlan
