@@ -136,7 +136,7 @@ if TYPE_CHECKING:
     from simulator.scenario.vendor_tables import VendorTimes, vendor_times
     from simulator.scenario.workload_load import loads_workload
     from simulator.scenario.workload_models import WorkloadScenario
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
     from topologies import (
         TOPOLOGIES,
         CollsimError,

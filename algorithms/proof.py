@@ -10,8 +10,6 @@ import numpy as np
 from algorithms.cells import Cells, max_moves, number_cells
 from algorithms.collective import EVERY
 from algorithms.errors import ProofError, ScheduleError
-from algorithms.programs.proof import prove_program
-from algorithms.programs.purpose import Messages
 from algorithms.sampling import moves_of, restricted, sample_of
 from algorithms.schedule import MOST_MOVES, REDUCE
 from topologies.loops import fast
@@ -45,6 +43,8 @@ def prove(schedule: Schedule, *, chunks: NDArray[np.int64] | None = None, seed: 
         write that went wrong and the contributions missing.
     """
     if schedule.precedence is not None:
+        from algorithms.programs.proof import prove_program
+
         # what it computes follows from its buffers, not from its steps
         prove_program(schedule.precedence.program)
         return
@@ -87,6 +87,8 @@ def verify(schedule: Schedule, how: Verify | None = None) -> str:
     if how == "no":
         return "no"
     if schedule.precedence is not None:
+        from algorithms.programs.purpose import Messages
+
         prove(schedule)
         # of messages nobody knows what they should hold
         return "no" if isinstance(schedule.precedence.program.purpose, Messages) else "full"

@@ -19,7 +19,7 @@ _RESIDUALS = 0.17
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class FittedSeries:
     """A series of measurements and its fit.
 
     Attributes
@@ -40,18 +40,18 @@ class Measured:
     ends: Sequence[int] = ()
 
 
-def calibration_figure(series: Sequence[Measured], *, title: str = "", subtitle: str = "") -> Figure:
+def calibration_figure(series: Sequence[FittedSeries], *, title: str = "", subtitle: str = "") -> Figure:
     """Draw dots for what was measured, lines for what is fitted, and the residuals below.
 
     Parameters
     ----------
-    series : sequence of Measured
+    series : sequence of FittedSeries
         At least one.
     title, subtitle : str
 
     Examples
     --------
-    >>> one = Measured("ring", [1024, 2048, 4096], [1e-6, 2e-6, 4e-6], [1.1e-6, 2e-6, 3.9e-6], [0])
+    >>> one = FittedSeries("ring", [1024, 2048, 4096], [1e-6, 2e-6, 4e-6], [1.1e-6, 2e-6, 3.9e-6], [0])
     >>> [len(axes.lines) for axes in calibration_figure([one]).axes]
     [3, 3]
     """
@@ -71,7 +71,7 @@ def calibration_figure(series: Sequence[Measured], *, title: str = "", subtitle:
         return figure
 
 
-def _draw(above: Axes, below: Axes, one: Measured, tint: str) -> None:
+def _draw(above: Axes, below: Axes, one: FittedSeries, tint: str) -> None:
     starts = [0, *(end + 1 for end in one.ends)]
     stops = [*(end + 1 for end in one.ends), len(one.sizes)]
     name = label(one.name, LONG // 2)
@@ -82,7 +82,7 @@ def _draw(above: Axes, below: Axes, one: Measured, tint: str) -> None:
         below.plot(one.sizes[start:stop], errors[start:stop], color=tint, lw=0.8, marker=".", ms=4)
 
 
-def _scales(above: Axes, below: Axes, series: Sequence[Measured]) -> None:
+def _scales(above: Axes, below: Axes, series: Sequence[FittedSeries]) -> None:
     from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
     below.axhline(0, color=INK, lw=0.6)

@@ -102,6 +102,19 @@ def _scaled(value: Fraction, units: dict[str, Fraction], digits: int) -> str:
     return f"{float(value / units[unit]):.{digits}g} {unit}"
 
 
+def printable(text: object, limit: int = 60) -> str:
+    r"""Make foreign text safe to print on one line: escaped, and cut where it is long.
+
+    Examples
+    --------
+    >>> print(printable("two\nlines"), printable("x" * 99, limit=5))
+    two\nlines xxxxx...
+    """
+    word = str(text)
+    short = word if len(word) <= limit else f"{word[:limit]}..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short)
+
+
 def quoted(text: str, limit: int = 40) -> str:
     r"""Foreign text in quotes, on one line: escaped, and cut where it is long.
 

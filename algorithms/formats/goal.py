@@ -12,10 +12,10 @@ import numpy as np
 from algorithms.collective import LARGEST, check_ranks
 from algorithms.errors import ScheduleError
 from algorithms.formats.goal_text import WORDS, ranks_of
-from algorithms.formats.msccl_steps import MOST_CHANNELS, refuse_where
-from algorithms.programs.matching import NOBODY, matched
+from algorithms.formats.messages import Ends, refuse_where
 from algorithms.programs.program import NOTHING, Places, Program, listed
 from algorithms.programs.purpose import Messages
+from algorithms.variation import MOST_CHANNELS
 from topologies.errors import FormatError
 from topologies.formats.reading import decode
 
@@ -125,33 +125,8 @@ class _Operations:
     def senders(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The operations that receive, and the one that sends what each of them receives."""
         sends, receives = (np.flatnonzero(self.code == WORDS.index(word)) for word in ("send", "recv"))
-        queues = [
-            (src * self.ranks + dst) * MOST_CHANNELS + self.tag[some]
-            for src, dst, some in (
-                (self.rank[sends], self.peer[sends], sends),
-                (self.peer[receives], self.rank[receives], receives),
-            )
-        ]
-        receiver, sender = matched(*queues)
-        alone = np.zeros(len(self.code), dtype=bool)
-        alone[sends[receiver == NOBODY]] = alone[receives[sender == NOBODY]] = True
-        self.refuse_where(alone, self._alone)
-        partner = np.full(len(self.code), NOBODY, dtype=np.int64)
-        partner[receives] = sends[sender]
-        self.refuse_where(
-            (partner != NOBODY) & (self.amount != self.amount[partner]),
-            lambda i: (
-                f"receives {self.amount[i]} bytes, of which line {self.line[partner[i]]} "
-                f"sends {self.amount[partner[i]]}"
-            ),
-        )
-        return receives, partner[receives]
-
-    def _alone(self, i: int) -> str:
-        what = (f"rank {self.peer[i]}", f"with tag {self.tag[i]}, which never")
-        if self.code[i] == WORDS.index("send"):
-            return f"rank {self.rank[i]} sends to {what[0]} {what[1]} receives it"
-        return f"rank {self.rank[i]} receives from {what[0]} {what[1]} sends it"
+        columns = (self.line, self.rank, self.peer, self.peer, self.tag, self.amount)
+        return receives, Ends(self.file, *columns, words=("with tag", "bytes")).senders(sends, receives)
 
 
 def _numbered(file: str, said: NDArray[np.int64], what: str, most: int) -> NDArray[np.int64]:

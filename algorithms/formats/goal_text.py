@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
 from topologies.errors import FormatError
-from topologies.formats.reading import shown
+from topologies.text import printable
 
 _TOKEN: Final = re.compile(
     r"(?P<skip>[ \t\r\f]+|//[^\n]*)|(?P<line>\n)|(?P<comment>/\*.*?\*/)"
@@ -88,7 +88,7 @@ def _tokens(text: str, file: str) -> Iterator[tuple[str, str, int]]:
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup
         if kind == "wrong":
-            raise FormatError(f'found "{shown(match[0])}", which no GOAL file has', file, line, 1)
+            raise FormatError(f'found "{printable(match[0])}", which no GOAL file has', file, line, 1)
         if kind in ("line", "comment"):
             line += match[0].count("\n")
         elif kind is not None and kind != "skip":

@@ -10,7 +10,7 @@ import numpy as np
 from algorithms.errors import ScheduleError
 from algorithms.formats.goal import NANOSECOND
 from algorithms.formats.written import Written
-from algorithms.programs.program import members
+from algorithms.programs.matching import messages_of
 from algorithms.programs.proof import run_program
 from algorithms.programs.purpose import Messages
 
@@ -41,10 +41,10 @@ def write_goal(program: Program, size: int | None = None) -> Written:
     """
     if size is None and not isinstance(program.purpose, Messages):
         raise ScheduleError("GOAL says how many bytes each message has; it needs a size")
-    moved = _bytes(program, size or 0)
+    moved, messages = _bytes(program, size or 0), messages_of(program, "GOAL cannot say it")
     lines = [f"num_ranks {program.ranks}"]
     for rank in range(program.ranks):
-        lines += ["", f"rank {rank} {{", *_rank(program, rank, moved), "}"]
+        lines += ["", f"rank {rank} {{", *_rank(program, rank, moved, *messages), "}"]
     return Written(("\n".join(lines) + "\n").encode(), tuple(_lost(program)))
 
 
@@ -55,9 +55,10 @@ def _bytes(program: Program, size: int) -> NDArray[np.int64]:
     return np.asarray(total[run.offset[1:]] - total[run.offset[:-1]])
 
 
-def _rank(program: Program, rank: int, moved: NDArray[np.int64]) -> Iterator[str]:
+def _rank(
+    program: Program, rank: int, moved: NDArray[np.int64], sends: dict[int, int], receives: dict[int, int]
+) -> Iterator[str]:
     """Operations of a rank, and who waits for whom."""
-    senders, receivers = _messages(program)
     label: dict[int, str] = {}
     operations, waits = list[str](), list[str]()
 
@@ -69,7 +70,7 @@ def _rank(program: Program, rank: int, moved: NDArray[np.int64]) -> Iterator[str
 
     mine = np.flatnonzero(program.rank == rank).tolist()
     needs = {i: [other for other in program.after.of(i) if program.rank[other] == rank] for i in mine}
-    texts = {i: list(_texts(program, i, int(moved[i]), senders, receivers)) for i in mine}
+    texts = {i: list(_texts(program, i, int(moved[i]), sends, receives)) for i in mine}
     number = 0
     for i in mine:
         number += len(texts[i])
@@ -82,41 +83,16 @@ def _rank(program: Program, rank: int, moved: NDArray[np.int64]) -> Iterator[str
     yield from waits
 
 
-def _messages(program: Program) -> tuple[dict[int, int], dict[int, int]]:
-    """Whom each instruction sends to, and receives from.
-
-    Raises
-    ------
-    ScheduleError
-        If it is by other means than a message, or several at once.
-    """
-    wire = program.places.on_wire()
-    instruction, other = program.senders()
-    waiter = members(program.after)
-    far = program.rank[waiter] != program.rank[program.after.index]
-    sent = wire[program.writes.index]
-    if len(program.fetchers()[0]) or int(sent.sum()) != len(instruction):
-        raise ScheduleError("GOAL cannot say it: its ranks reach into each other's buffers")
-    source = program.rank[program.after.index[far]]
-    ends = (
-        dict(zip(instruction.tolist(), other.tolist(), strict=True)),
-        dict(zip(waiter[far].tolist(), source.tolist(), strict=True)),
-    )
-    if len(ends[0]) < len(instruction) or len(ends[1]) < int(far.sum()):
-        raise ScheduleError("GOAL cannot say it: an instruction has several messages")
-    return ends
-
-
 def _texts(
-    program: Program, i: int, moved: int, senders: dict[int, int], receivers: dict[int, int]
+    program: Program, i: int, moved: int, sends: dict[int, int], receives: dict[int, int]
 ) -> Iterator[str]:
     """What an instruction is in the file: at least one operation."""
     work = 0 if program.work is None else int(program.work[i])
-    if i in receivers:
-        yield f"recv {moved}b from {receivers[i]} tag {program.channel[i]}"
-    if i in senders:
-        yield f"send {moved}b to {senders[i]} tag {program.channel[i]}"
-    if work or not (i in receivers or i in senders):
+    if i in receives:
+        yield f"recv {moved}b from {program.rank[receives[i]]} tag {program.channel[i]}"
+    if i in sends:
+        yield f"send {moved}b to {sends[i]} tag {program.channel[i]}"
+    if work or not (i in receives or i in sends):
         cpu = 0 if program.processor is None else int(program.processor[i])
         yield f"calc {round(work / NANOSECOND)}{f' cpu {cpu}' if cpu else ''}"
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NoReturn
-from xml.sax import SAXException, SAXParseException
-from xml.sax.handler import ContentHandler
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from algorithms.programs.buffers import BUFFERS
 from topologies.errors import FormatError
+from topologies.formats.tags import take_tags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from xml.sax.xmlreader import AttributesImpl, Locator
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +42,22 @@ TYPES: Final[Mapping[str, Type]] = MappingProxyType(
         "nop": Type(),
     }
 )
+
+COLLECTIVES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "allreduce": "allreduce",
+        "allgather": "allgather",
+        "reduce_scatter": "reduce_scatter",
+        "reducescatter": "reduce_scatter",
+        "broadcast": "broadcast",
+        "reduce": "reduce",
+        "alltoall": "all_to_all",
+        "gather": "gather",
+        "scatter": "scatter",
+    }
+)
+"""What MSCCL and MSCCL++ call the collectives: of two names MSCCL writes the first, MSCCL++ the last."""
+
 _CODES: Final = {word: code for code, word in enumerate(TYPES)}
 _BUFFERS: Final = {name: code for code, name in enumerate(BUFFERS)}
 _DEPTH: Final = {"algo": 0, "gpu": 1, "tb": 2, "step": 3, "op": 3}
@@ -55,7 +69,7 @@ STEP: Final = ("s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depi
 _NUMBERS: Final = frozenset(STEP) - {"type", "srcbuf", "dstbuf"}
 
 
-class Elements(ContentHandler):
+class Elements:
     """Takes the elements as they come.
 
     Attributes
@@ -73,12 +87,11 @@ class Elements(ContentHandler):
     """
 
     def __init__(self, name: str) -> None:
-        super().__init__()
         self.name = name
         # numbers that were read before, as they were written: none below 0, and with -1
         self._whole: dict[str, int] = {}
         self._or_none: dict[str, int] = {}
-        self._place: Locator | None = None
+        self.expat: Any = None
         self._open: list[str] = []
         self.algo: dict[str, str] = {}
         self.algo_line = 0
@@ -88,13 +101,9 @@ class Elements(ContentHandler):
 
     def line(self) -> int:
         """Where the parser is."""
-        return (self._place.getLineNumber() or 0) if self._place else 0
+        return int(self.expat.CurrentLineNumber)
 
-    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802
-        """Keep what knows where the parser is."""
-        self._place = locator
-
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802
+    def start(self, name: str, said: dict[str, str]) -> None:
         """Take an element that stands where it must."""
         if _DEPTH.get(name, -1) != len(self._open):
             where = f"in <{self._open[-1]}>" if self._open else "at the beginning"
@@ -102,7 +111,6 @@ class Elements(ContentHandler):
                 f"found <{name[:40]}> {where}; expected algo, gpu, tb and step, each in the one before"
             )
         self._open.append(name)
-        said = dict(attrs.items())
         if name == "step":
             self.steps.append(self._step(said))
         elif name == "op":
@@ -116,7 +124,7 @@ class Elements(ContentHandler):
         else:
             self.algo, self.algo_line = said, self.line()
 
-    def endElement(self, name: str) -> None:  # noqa: N802, ARG002
+    def end(self, _name: str) -> None:
         """Leave the element."""
         self._open.pop()
 
@@ -206,25 +214,8 @@ def elements_of(data: bytes, file: str) -> Elements:
     Raises
     ------
     FormatError
-        If it is not XML, has a DTD or entities, or an element or an attribute is wrong; names the line.
+        If it is not XML, declares a document type, or an element or an attribute is wrong; names the line.
     """
-    from defusedxml.common import DefusedXmlException
-    from defusedxml.sax import make_parser
-
-    elements, parser = Elements(file), make_parser()
-    parser.forbid_dtd = True
-    parser.setContentHandler(elements)
-    elements.setDocumentLocator(parser)
-    try:
-        parser.feed(data)
-        parser.close()
-    except SAXParseException as error:
-        at = (error.getLineNumber() or 1, (error.getColumnNumber() or 0) + 1)
-        raise FormatError(f"not XML: {error.getMessage()}", file, *at) from None
-    except DefusedXmlException:
-        raise elements.error("has a DTD or entities; they are refused") from None
-    except (SAXException, ValueError, LookupError) as error:
-        raise elements.error(f"not XML: {error}") from None
-    if not elements.algo:
-        raise elements.error("holds no <algo>")
+    elements = Elements(file)
+    take_tags(data, file, elements)
     return elements

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from algorithms.formats.messages import refuse_where
 from algorithms.formats.msccl_elements import STEP, TYPES
-from topologies.errors import FormatError
+from algorithms.variation import MOST_CHANNELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from algorithms.formats.msccl_elements import Elements
 
-MOST_CHANNELS: Final = 1 << 15
 _BLOCK: Final = ("block", "send", "recv", "chan")
 
 
@@ -70,30 +70,6 @@ def steps_of(file: Elements, ranks: int) -> Steps:
     steps = Steps({**column, "line": rows[:, -1], "lane": lanes}, file.name)
     _check_steps(steps)
     return steps
-
-
-def refuse_where(
-    file: str, wrong: NDArray[np.bool_], line: NDArray[np.int64], say: Callable[[int], str]
-) -> None:
-    """Refuse a file for what is wrong in its first line.
-
-    Parameters
-    ----------
-    file : str
-    wrong : ndarray of bool
-    line : ndarray of int64
-        Of each.
-    say : callable
-        What is wrong with one of them.
-
-    Raises
-    ------
-    FormatError
-    """
-    if wrong.any():
-        found = np.flatnonzero(wrong)
-        at = int(found[np.argmin(line[found])])
-        raise FormatError(say(at), file, int(line[at]), 1)
 
 
 def _check_blocks(file: str, blocks: Mapping[str, NDArray[np.int64]], ranks: int) -> None:

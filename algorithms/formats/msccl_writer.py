@@ -10,8 +10,8 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from algorithms.errors import ScheduleError
-from algorithms.formats.msccl_elements import TYPES, Type
-from algorithms.formats.msccl_xml import COLLECTIVES, root_of
+from algorithms.formats.msccl_elements import COLLECTIVES, TYPES, Type
+from algorithms.formats.msccl_xml import root_of
 from algorithms.formats.written import Written
 from algorithms.programs.program import members
 from algorithms.programs.purpose import Messages

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from algorithms.collective import KINDS
 from algorithms.errors import ScheduleError
-from algorithms.formats.msccl_elements import TYPES, elements_of
-from algorithms.formats.msccl_steps import MOST_CHANNELS, refuse_where, steps_of
+from algorithms.formats.messages import Ends, refuse_where
+from algorithms.formats.msccl_elements import COLLECTIVES, TYPES, elements_of
+from algorithms.formats.msccl_steps import steps_of
 from algorithms.programs.buffers import BUFFERS, buffers_of
-from algorithms.programs.matching import NOBODY, matched
 from algorithms.programs.program import Program, listed
 from algorithms.programs.purpose import Purpose
 from algorithms.schedule import check_moves
-from topologies.formats.reading import shown
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,21 +26,6 @@ if TYPE_CHECKING:
     from algorithms.formats.msccl_elements import Elements
     from algorithms.formats.msccl_steps import Steps
     from algorithms.programs.buffers import Buffers
-
-COLLECTIVES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "allreduce": "allreduce",
-        "allgather": "allgather",
-        "reduce_scatter": "reduce_scatter",
-        "reducescatter": "reduce_scatter",
-        "broadcast": "broadcast",
-        "reduce": "reduce",
-        "alltoall": "all_to_all",
-        "gather": "gather",
-        "scatter": "scatter",
-    }
-)
-"""What the format calls the collectives."""
 
 _SAID: Final = ("name", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace", "outofplace")
 
@@ -119,7 +103,8 @@ def _idle(purpose: Purpose, busy: NDArray[np.integer]) -> int:
 def _program(file: Elements, steps: Steps, buffers: Buffers) -> Program:
     count, line = steps["cnt"], steps["line"]
     sends, receives = (np.flatnonzero(steps.does(what)) for what in ("sends", "receives"))
-    sender = _matched(steps, sends, receives, buffers.purpose.ranks)
+    columns = (steps["line"], steps["rank"], steps["send"], steps["recv"], steps["chan"], steps["cnt"])
+    sender = Ends(steps.file, *columns, words=("by channel", "chunks")).senders(sends, receives)
     # the n-th message lies on a wire after those of the receivers before its own
     wires = buffers.places + np.cumsum(count[receives]) - count[receives]
     wire = np.empty(len(count), dtype=np.int64)
@@ -158,42 +143,7 @@ def _unsaid(algo: Mapping[str, str]) -> Iterator[str]:
     usual = {"proto": "Simple", "minBytes": "0", "maxBytes": "0"}
     for name, value in algo.items():
         if name not in _SAID and value != usual.get(name):
-            yield f'{shown(name)}="{shown(value)}"'
-
-
-def _matched(
-    steps: Steps, sends: NDArray[np.int64], receives: NDArray[np.int64], ranks: int
-) -> NDArray[np.int64]:
-    """The step that sends what each of the receiving steps receives."""
-    rank, line, count = steps["rank"], steps["line"], steps["cnt"]
-    to, by, channel = steps["send"], steps["recv"], steps["chan"]
-    sent, received = (
-        (src * ranks + dst) * MOST_CHANNELS + channel[some]
-        for src, dst, some in ((rank[sends], to[sends], sends), (by[receives], rank[receives], receives))
-    )
-    receiver, sender = matched(sent, received)
-    lost, idle = sends[receiver == NOBODY], receives[sender == NOBODY]
-    missing = np.zeros(len(rank), dtype=bool)
-    missing[lost] = missing[idle] = True
-
-    def text(i: int) -> str:
-        if i in lost:
-            return f"rank {rank[i]} sends to rank {to[i]} by channel {channel[i]}, which never receives it"
-        return f"rank {rank[i]} receives from rank {by[i]} by channel {channel[i]}, which never sends it"
-
-    refuse_where(steps.file, missing, line, text)
-    partner = sends[sender]
-    unequal = np.zeros(len(rank), dtype=bool)
-    unequal[receives] = count[receives] != count[partner]
-    source = np.zeros(len(rank), dtype=np.int64)
-    source[receives] = partner
-    refuse_where(
-        steps.file,
-        unequal,
-        line,
-        lambda i: f"receives {count[i]} chunks, of which line {line[source[i]]} sends {count[source[i]]}",
-    )
-    return np.asarray(partner)
+            yield f'{printable(name)}="{printable(value)}"'
 
 
 def _places(steps: Steps, who: NDArray[np.int64], end: str, buffers: Buffers) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from algorithms.collective import check_ranks
 from algorithms.errors import ScheduleError
+from algorithms.formats.msccl_elements import COLLECTIVES
 from algorithms.formats.mscclpp_order import Order
 from algorithms.formats.mscclpp_plan import LINK, blocks_of, operations_of
 from algorithms.programs.buffers import BUFFERS, buffers_of
@@ -23,7 +24,8 @@ from algorithms.programs.purpose import Purpose, Side
 from algorithms.schedule import check_moves
 from topologies.errors import FormatError
 from topologies.formats.json_text import parse_json
-from topologies.formats.reading import decode, shown
+from topologies.formats.reading import decode
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,21 +34,6 @@ if TYPE_CHECKING:
     from algorithms.programs.buffers import Buffers
     from algorithms.programs.program import Program
     from topologies.formats.json_text import JsonFile, Path
-
-COLLECTIVES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "allreduce": "allreduce",
-        "allgather": "allgather",
-        "reducescatter": "reduce_scatter",
-        "reduce_scatter": "reduce_scatter",
-        "alltoall": "all_to_all",
-        "broadcast": "broadcast",
-        "reduce": "reduce",
-        "gather": "gather",
-        "scatter": "scatter",
-    }
-)
-"""What files call the collectives: the executor does not look at it."""
 
 _SIDES: Final[tuple[Side, Side]] = ("source", "target")
 
@@ -170,7 +157,7 @@ class _Reader:
         said = self._text("collective")
         kind = COLLECTIVES.get(said)
         if kind is None:
-            message = f'collective is "{shown(said)}"; expected {", ".join(COLLECTIVES)}'
+            message = f'collective is "{printable(said)}"; expected {", ".join(COLLECTIVES)}'
             raise self._plan.error(message, "collective")
         chunks = [
             [self._chunks(rank, f"{name}_chunks") for name in ("input", "output", "scratch")]
@@ -191,7 +178,9 @@ class _Reader:
     def _chunks(self, rank: int, key: str) -> int:
         number: int = self._plan.get(("gpus", rank, key), int, "a number of chunks")
         if not 0 <= number < 1 << 24:
-            raise self._plan.error(f"found {shown(number)}, expected a number of chunks", "gpus", rank, key)
+            raise self._plan.error(
+                f"found {printable(number)}, expected a number of chunks", "gpus", rank, key
+            )
         return number
 
     def _parts(self, kind: str, chunks: list[list[int]]) -> int:
@@ -206,11 +195,11 @@ class _Reader:
     def _unsaid(self) -> Iterator[str]:
         """What a program says nothing about."""
         if self._text("protocol", "Simple") != "Simple":
-            yield f'protocol "{shown(self._text("protocol"))}"'
+            yield f'protocol "{printable(self._text("protocol"))}"'
         for key, usual in (("min_message_size", 0), ("max_message_size", 2**64 - 1)):
             found = self._plan.get((key,), int, "a size", usual)
             if found != usual:
-                yield f"{key} {shown(found)}"
+                yield f"{key} {printable(found)}"
         if any(block.groups for block in self._blocks):
             yield "switch channels: ranks do what the switch would"
 
@@ -219,7 +208,7 @@ class _Reader:
         plan = self._plan
         word = plan.get((*path, "name"), str, "the name of an operation")
         if word not in _KNOWN[:-1]:
-            raise plan.error(f'found "{shown(word)}", expected {", ".join(_KNOWN)}', *path, "name")
+            raise plan.error(f'found "{printable(word)}", expected {", ".join(_KNOWN)}', *path, "name")
         where = (block.rank, block.number, step)
         if word in _DOES:
             made = [
@@ -277,7 +266,7 @@ class _Reader:
                 code = BUFFERS.index(buffer)
                 room = int(self._buffers.room[code, rank]) // self._shares
                 if not (index >= 0 and size > 0 and index + size <= room):
-                    text = f"index is {shown(index)} and size is {shown(size)}"
+                    text = f"index is {printable(index)} and size is {printable(size)}"
                     text += f"; buffer {buffer} of rank {rank} has {room} chunks"
                     raise self._plan.error(text, *at)
                 start, count = self._share(path, index, size)
@@ -293,7 +282,7 @@ class _Reader:
             self._plan.get((*path, "tbg_info", key), int, "a number") for key in ("tb_id", "tbg_size")
         )
         if not 0 <= part < parts:
-            raise self._plan.error(f"thread block {shown(part)} of a group of {parts}", *path, "tbg_info")
+            raise self._plan.error(f"thread block {printable(part)} of a group of {parts}", *path, "tbg_info")
         return start + count // parts * part, count // parts
 
     def _named(self, block: Block, path: Path, at: Path) -> list[tuple[int, str]]:
@@ -302,15 +291,15 @@ class _Reader:
         if "type" in entry:
             buffer = plan.get((*at, "type"), str, "a buffer")
             if buffer not in BUFFERS:
-                raise plan.error(f'found "{shown(buffer)}", expected {", ".join(BUFFERS)}', *at, "type")
+                raise plan.error(f'found "{printable(buffer)}", expected {", ".join(BUFFERS)}', *at, "type")
             return [(block.rank, buffer)]
         key, known = "switch_channel_id", block.groups
         if key not in entry:
             kind = plan.get((*path, "channel_type"), str, "memory or port")
             if kind not in LINK:
-                raise plan.error(f'found "{shown(kind)}", expected memory or port', *path, "channel_type")
+                raise plan.error(f'found "{printable(kind)}", expected memory or port', *path, "channel_type")
             key, known = "buffer_id", [[buffer] for buffer in block.remote[kind]]
         number = plan.get((*at, key), int, "a number")
         if not 0 <= number < len(known):
-            raise plan.error(f"{key} is {shown(number)}; the thread block has {len(known)}", *at, key)
+            raise plan.error(f"{key} is {printable(number)}; the thread block has {len(known)}", *at, key)
         return known[number]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from algorithms.formats.mscclpp_plan import LINK
-from topologies.formats.reading import shown
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from algorithms.formats.mscclpp_plan import Block, Wire
@@ -45,12 +45,14 @@ class Order:
         """Note signals, or waits, of the channels that an operation names."""
         kind = self.plan.get((*path, "channel_type"), str, "memory or port")
         if kind not in LINK:
-            raise self.plan.error(f'found "{shown(kind)}", expected memory or port', *path, "channel_type")
+            raise self.plan.error(
+                f'found "{printable(kind)}", expected memory or port', *path, "channel_type"
+            )
         known = block.wires[kind]
         for i, number in enumerate(self.plan.get((*path, "channel_ids"), list, "a list of channels")):
             at = (*path, "channel_ids", i)
             if not 0 <= self.plan.get(at, int, "the number of a channel") < len(known):
-                raise self.plan.error(f"there is no channel {shown(number)}; there are {len(known)}", *at)
+                raise self.plan.error(f"there is no channel {printable(number)}; there are {len(known)}", *at)
             wire = known[number]
             self._one_block(("waits" if waits else "signals", wire), block, "channel", at)
             self._where.setdefault((waits, wire), at)
@@ -70,7 +72,7 @@ class Order:
             at = (*path, "semaphore_ids", i)
             count = len(self.plan.get(("gpus", block.rank, "semaphores"), list, "a list of semaphores", []))
             if not 0 <= self.plan.get(at, int, "the number of a semaphore") < count:
-                raise self.plan.error(f"there is no semaphore {shown(number)}; there are {count}", *at)
+                raise self.plan.error(f"there is no semaphore {printable(number)}; there are {count}", *at)
             if acquires:
                 self._one_block(("acquires", block.rank, number), block, "semaphore", at)
             (self._acquires if acquires else self._releases)[block.rank, number].append(instruction)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from topologies.formats.reading import shown
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,12 +152,12 @@ def _numbers(plan: JsonFile, path: Path, most: int, what: str) -> list[int]:
     found = plan.get(path, list, f"a list of numbers, of a {what} each")
     for i in range(len(found)):
         if not 0 <= plan.get((*path, i), int, f"the number of a {what}") < most:
-            raise plan.error(f"there is no {what} {shown(found[i])}; there are {most}", *path, i)
+            raise plan.error(f"there is no {what} {printable(found[i])}; there are {most}", *path, i)
     return list(found)
 
 
 def _word(plan: JsonFile, path: Path, known: Any) -> str:
     found: str = plan.get(path, str, "a word")
     if found not in known:
-        raise plan.error(f'found "{shown(found)}", expected {", ".join(known)}', *path)
+        raise plan.error(f'found "{printable(found)}", expected {", ".join(known)}', *path)
     return found

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from algorithms.errors import ScheduleError
-from algorithms.formats.mscclpp_json import COLLECTIVES
+from algorithms.formats.msccl_elements import COLLECTIVES
 from algorithms.formats.written import Written
+from algorithms.programs.matching import messages_of
 from algorithms.programs.program import members
 from algorithms.programs.purpose import Messages, Purpose
 
 if TYPE_CHECKING:
     from algorithms.programs.program import Program
 
-_NAMES: Final = {kind: name for name, kind in list(COLLECTIVES.items())[::-1]}
+_NAMES: Final = {kind: name for name, kind in COLLECTIVES.items()}
 _MOST: Final = {
     "operations in a thread block": 64,
     "semaphores at a rank": 16,
@@ -109,18 +110,9 @@ class _Plan:
 
 def _flows(program: Program) -> tuple[dict[int, Flow], dict[int, Flow]]:
     """The flow into which each instruction sends, and from which it receives."""
-    instruction, other = program.senders()
-    wire = program.places.on_wire()
-    if len(program.fetchers()[0]) or int(wire[program.writes.index].sum()) != len(instruction):
-        raise ScheduleError("MSCCL++ is not written again: its ranks reach into each other's buffers")
-    ends = zip(instruction.tolist(), other.tolist(), strict=True)
-    sends = {i: (int(program.rank[i]), dst, int(program.channel[i])) for i, dst in ends}
-    waiter, awaited = members(program.after), program.after.index
-    far = np.flatnonzero(program.rank[waiter] != program.rank[awaited])
-    receives = {int(waiter[k]): sends[int(awaited[k])] for k in far}
-    if len(sends) < len(instruction) or len(receives) < len(far):
-        raise ScheduleError("MSCCL++ cannot say it: an instruction has several messages")
-    return sends, receives
+    to, sender = messages_of(program, "MSCCL++ is not written again")
+    sends = {i: (int(program.rank[i]), dst, int(program.channel[i])) for i, dst in to.items()}
+    return sends, {i: sends[other] for i, other in sender.items()}
 
 
 def _links(ranks: int, flows: set[Flow]) -> tuple[dict[int, list[int]], dict[tuple[int, Flow], int]]:

@@ -3,72 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from algorithms.errors import ScheduleError
-from algorithms.formats.forestcoll import read_forestcoll
-from algorithms.formats.goal import read_goal
-from algorithms.formats.goal_writer import write_goal
-from algorithms.formats.msccl_writer import write_msccl_xml
-from algorithms.formats.msccl_xml import read_msccl_xml
-from algorithms.formats.mscclpp_json import read_mscclpp
-from algorithms.formats.mscclpp_writer import write_mscclpp
-from algorithms.formats.nccl_graph import read_nccl_ring, read_nccl_tree
-from algorithms.formats.sccl import read_sccl
-from algorithms.formats.teccl import read_teccl
 from algorithms.formats.written import Written
 from topologies.errors import FormatError
-from topologies.formats.reading import MOST_BYTES
+from topologies.formats.format import Format, format_among, later
+from topologies.formats.reading import check_length
 
 if TYPE_CHECKING:
     from algorithms.programs.program import Program
 
+    Read: TypeAlias = Callable[[bytes, str], Program]
+    Write: TypeAlias = Callable[[Program, int | None], Written]
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format of schedules.
+_HERE: Final = "algorithms.formats"
 
-    Attributes
-    ----------
-    about : str
-        What it is, in a few words.
-    endings : tuple of str
-        How names of its files end.
-    mark : bytes
-        What stands in its files and not in others that end like them.
-    read : callable
-        (data, file) -> program.
-    write : callable, optional
-        A program, and the bytes of its full vector where they are known, to a file.
-    """
-
-    about: str
-    endings: tuple[str, ...]
-    mark: bytes
-    read: Callable[[bytes, str], Program]
-    write: Callable[[Program, int | None], Written] | None = None
-
-
-FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
+FORMATS: Final[Mapping[str, Format[Read, Write]]] = MappingProxyType(
     {
-        "msccl": Format("MSCCL's XML", (".xml",), b"<algo", read_msccl_xml, write_msccl_xml),
-        "mscclpp": Format("MSCCL++'s plans", (".json",), b'"threadblocks"', read_mscclpp, write_mscclpp),
-        "te-ccl": Format("TE-CCL's schedules", (".json",), b'"7-Flows"', read_teccl),
-        "sccl": Format("SCCL's and TACCL's algorithms", (".json",), b'ccl_type"', read_sccl),
-        "forestcoll": Format("ForestColl's trees", (".xml",), b"<tree", read_forestcoll),
-        "nccl-ring": Format("the rings of NCCL's graphs", (".xml",), b"<graphs", read_nccl_ring),
-        "nccl-tree": Format("the trees of NCCL's graphs", (".xml",), b"<graphs", read_nccl_tree),
-        "goal": Format("GOAL, of LogGOPSim", (".goal",), b"num_ranks", read_goal, write_goal),
+        "msccl": Format(
+            *((".xml",), b"<algo"),
+            *(later(f"{_HERE}.msccl_xml.read_msccl_xml"), later(f"{_HERE}.msccl_writer.write_msccl_xml")),
+        ),
+        "mscclpp": Format(
+            *((".json",), b'"threadblocks"'),
+            *(later(f"{_HERE}.mscclpp_json.read_mscclpp"), later(f"{_HERE}.mscclpp_writer.write_mscclpp")),
+        ),
+        "te-ccl": Format((".json",), b'"7-Flows"', later(f"{_HERE}.teccl.read_teccl")),
+        "sccl": Format((".json",), b'ccl_type"', later(f"{_HERE}.sccl.read_sccl")),
+        "forestcoll": Format((".xml",), b"<tree", later(f"{_HERE}.forestcoll.read_forestcoll")),
+        "nccl-ring": Format((".xml",), b"<graphs", later(f"{_HERE}.nccl_graph.read_nccl_ring")),
+        "nccl-tree": Format((".xml",), b"<graphs", later(f"{_HERE}.nccl_graph.read_nccl_tree")),
+        "goal": Format(
+            *((".goal",), b"num_ranks"),
+            *(later(f"{_HERE}.goal.read_goal"), later(f"{_HERE}.goal_writer.write_goal")),
+        ),
     }
 )
+"""`read` is (data, file) -> program, `write` (program, bytes of its full vector or None) -> file."""
 
-ENDINGS: Final = tuple(dict.fromkeys(ending for form in FORMATS.values() for ending in form.endings))
+_ENDINGS: Final = frozenset(ending for form in FORMATS.values() for ending in form.endings)
 
 WRITTEN: Final = tuple(name for name, form in FORMATS.items() if form.write is not None)
 """Formats that are written."""
+
+
+def is_schedule(file: str) -> bool:
+    """Whether a file is, by its name, a schedule of another tool."""
+    return PurePath(file).suffix.lower() in _ENDINGS
 
 
 def write_schedule(program: Program, form: str, size: int | None = None) -> Written:
@@ -107,13 +91,7 @@ def format_of(file: str, data: bytes) -> str:
     >>> format_of("ring.xml", b"<algo/>"), format_of("ring", b"num_ranks 2")
     ('msccl', 'goal')
     """
-    ending = PurePath(file).suffix.lower()
-    fits = [name for name, form in FORMATS.items() if ending in form.endings] or list(FORMATS)
-    marked = [name for name in fits if FORMATS[name].mark in data]
-    if marked or len(fits) == 1:
-        return (marked or fits)[0]
-    what = f"looks like none of {', '.join(fits)}" if data.strip() else "is empty"
-    raise FormatError(f"no schedule that is known: it {what}", file, 1, 1)
+    return format_among(FORMATS, file, data, "schedule")
 
 
 def read_schedule(data: bytes, file: str, form: str | None = None) -> Program:
@@ -134,6 +112,7 @@ def read_schedule(data: bytes, file: str, form: str | None = None) -> Program:
     """
     if form is not None and form not in FORMATS:
         raise FormatError(f'no format "{form}" is read; expected {", ".join(FORMATS)}', file, 1, 1)
-    if len(data) > MOST_BYTES:
-        raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
-    return FORMATS[form or format_of(file, data)].read(data, file)
+    check_length(data, file)
+    read = FORMATS[form or format_of(file, data)].read
+    assert read is not None
+    return read(data, file)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from algorithms.formats.moves import Move, collective_of, program_of_moves
 from topologies.formats.json_text import parse_json
-from topologies.formats.reading import decode, shown
+from topologies.formats.reading import decode
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from algorithms.programs.program import Program
@@ -39,7 +40,9 @@ def read_teccl(data: bytes, file: str) -> Program:
     for i, flow in enumerate(text.get((_FLOWS,), list, "a list of flows")):
         found = _FLOW.fullmatch(str(flow))
         if found is None:
-            raise text.error(f'found "{shown(flow)}", expected Chunk 0 from 0 traveled over ...', _FLOWS, i)
+            raise text.error(
+                f'found "{printable(flow)}", expected Chunk 0 from 0 traveled over ...', _FLOWS, i
+            )
         flows.append(found)
     asked = {_DEMAND.fullmatch(key) for key in text.get((_PATHS,), dict, "paths of chunks")}
     demands = [found for found in asked if found is not None]

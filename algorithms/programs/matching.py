@@ -1,4 +1,4 @@
-"""Messages that are matched by their order alone: the n-th that is sent is the n-th that is received."""
+"""Which message is whose: the n-th that is sent is the n-th that is received."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from algorithms.errors import ScheduleError
+from algorithms.programs.program import members
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from algorithms.programs.program import Program
 
 NOBODY = -1
 """Instead of the partner of what is left over."""
@@ -50,3 +55,30 @@ def _turns(queue: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
     first = np.maximum.accumulate(np.where(np.diff(ordered, prepend=-1) != 0, at, 0))
     # a queue has fewer turns than 2^26, the bytes of the largest file
     return order, (ordered << 26) + at - first
+
+
+def messages_of(program: Program, why_not: str) -> tuple[dict[int, int], dict[int, int]]:
+    """Whom each instruction sends to, and which instruction sends what each receives.
+
+    Parameters
+    ----------
+    program : Program
+    why_not : str
+        What is refused where it has no such form, as "GOAL cannot say it".
+
+    Raises
+    ------
+    ScheduleError
+        If its ranks reach into each other's buffers, or an instruction has several messages.
+    """
+    wire = program.places.on_wire()
+    instruction, other = program.senders()
+    if len(program.fetchers()[0]) or int(wire[program.writes.index].sum()) != len(instruction):
+        raise ScheduleError(f"{why_not}: its ranks reach into each other's buffers")
+    waiter, awaited = members(program.after), program.after.index
+    far = program.rank[waiter] != program.rank[awaited]
+    sends = dict(zip(instruction.tolist(), other.tolist(), strict=True))
+    receives = dict(zip(waiter[far].tolist(), awaited[far].tolist(), strict=True))
+    if len(sends) < len(instruction) or len(receives) < int(far.sum()):
+        raise ScheduleError(f"{why_not}: an instruction has several messages")
+    return sends, receives

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from simulator.scenario.run import Result
     from simulator.scenario.together_result import TogetherResult
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
 
 @click.command()

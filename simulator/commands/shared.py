@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simulator.scenario.together_models import TogetherScenario
     from simulator.scenario.together_result import TogetherResult
     from simulator.scenario.workload_models import WorkloadScenario
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
 FAILED: Final = 1
 WRONG: Final = 2

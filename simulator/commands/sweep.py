@@ -32,10 +32,10 @@ VARY = "--vary"
 
 def _vary(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, Node]:
     """Read collective.size=1KiB..1GiB."""
-    from simulator.scenario.errors import printable
     from simulator.scenario.sweep.points import TYPED
     from simulator.scenario.sweep.values import typed_values
     from topologies.errors import CollsimError
+    from topologies.text import printable
 
     fields: dict[str, Node] = {}
     for text in texts:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from simulator.scenario.compare import Comparison
     from simulator.scenario.explain import Explanation
     from simulator.scenario.result import AnyResult
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
 File: TypeAlias = "str | Path"
 Run: TypeAlias = "Result | TogetherResult"

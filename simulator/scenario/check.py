@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from algorithms.errors import ProofError
-from algorithms.programs.summary import summary
+from algorithms.formats.registry import is_schedule
 from simulator.scenario.differences import Difference, differences, time_differences
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.kinds import OtherKindError
@@ -16,10 +16,9 @@ from simulator.scenario.plan_check import plan_differences
 from simulator.scenario.plan_load import load_any
 from simulator.scenario.plan_models import PlanScenario
 from simulator.scenario.plan_run import PlanResult, work_out
-from simulator.scenario.schedule_file import is_schedule, proven_program
 from simulator.scenario.together_check import together_differences
 from simulator.scenario.together_result import TogetherResult
-from simulator.scenario.workload_run import WorkloadResult
+from simulator.scenario.workload_result import WorkloadResult
 
 if TYPE_CHECKING:
     from simulator.scenario.models import Scenario
@@ -112,8 +111,8 @@ def hold(file: Path, run: Callable[[Runnable], AnyResult], name: str | None = No
     """
     name = name or str(file)
     try:
-        if is_schedule(file):
-            return Outcome(name, proven=summary(proven_program(file)))
+        if is_schedule(file.name):
+            return Outcome(name, proven=_proven(file))
         scenario = load_any(file)
         result = work_out(scenario) if isinstance(scenario, PlanScenario) else run(scenario)
     except ScenarioErrors as error:
@@ -122,6 +121,14 @@ def hold(file: Path, run: Callable[[Runnable], AnyResult], name: str | None = No
     except ProofError as error:
         return Outcome(name, unproven=error.message)
     return Outcome(name, result, check(result))
+
+
+def _proven(file: Path) -> str:
+    """What a schedule is that is right."""
+    from algorithms.programs.summary import summary
+    from simulator.scenario.schedule_file import proven_program
+
+    return summary(proven_program(file))
 
 
 def diff(file: str, mismatches: Sequence[Mismatch]) -> list[str]:

@@ -18,8 +18,9 @@ import numpy as np
 
 from algorithms.errors import ScheduleError
 from algorithms.schedule import COPY, REDUCE, Lists, Ranges, Step
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean
 from simulator.scenario.parse import MAX_BYTES
+from topologies.text import printable
 
 MOST_STEPS: Final = 1 << 20
 """Steps that an algorithm may yield: one that never ends is stopped."""

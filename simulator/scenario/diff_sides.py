@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.scenario.diff_file import read_result
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.models import Code, CollectiveChoice, ScheduleFile
 from simulator.scenario.result import as_object
 from simulator.scenario.result_parts import links_object
 from simulator.scenario.run import Result
 from simulator.scenario.source import Scalar, dotted
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from simulator.scenario.inline import InlineSteps

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from simulator.pool import processors
-from simulator.scenario.errors import printable
 from topologies.errors import CollsimError
+from topologies.text import printable
 
 State = Literal["fine", "absent", "poor", "wrong"]
 """`absent` is what a person may do without, `poor` what works less well than it could."""

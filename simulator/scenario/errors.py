@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 from topologies.errors import CollsimError, FormatError
+from topologies.text import printable
 
 SHOWN = 20
 
@@ -77,11 +79,20 @@ class ScenarioErrors(CollsimError):  # noqa: N818 - it is many
         return type(self), (self.errors,)
 
 
-def in_file(error: FormatError) -> ScenarioErrors:
-    """An error of a reader as one of a scenario; it keeps its own file and place."""
-    message = error.message if error.byte is None else f"byte {error.byte}: {error.message}"
-    column = error.column if error.line is None else error.column or 1
-    return ScenarioErrors([ScenarioError(message, error.file, error.line, column)])
+@contextmanager
+def reading() -> Iterator[None]:
+    """Have an error of a reader told with those of scenarios; it keeps its own file and place.
+
+    Raises
+    ------
+    ScenarioErrors
+    """
+    try:
+        yield
+    except FormatError as error:
+        message = error.message if error.byte is None else f"byte {error.byte}: {error.message}"
+        column = error.column if error.line is None else error.column or 1
+        raise ScenarioErrors([ScenarioError(message, error.file, error.line, column)]) from None
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
@@ -161,15 +172,3 @@ def known(word: str, words: Collection[str], what: str) -> str:
     if word not in words:
         raise CollsimError(f'there is no {what} "{printable(word)}"{suggestion(word, words)}')
     return word
-
-
-def printable(text: str, limit: int = 60) -> str:
-    r"""Make foreign text safe to print on one line: escaped, and cut where it is long.
-
-    Examples
-    --------
-    >>> print(printable("two\nlines"), printable("x" * 99, limit=5))
-    two\nlines xxxxx...
-    """
-    short = text if len(text) <= limit else f"{text[:limit]}..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short)

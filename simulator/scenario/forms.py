@@ -69,7 +69,7 @@ from simulator.scenario.traffic_run import TrafficResult
 from simulator.scenario.traffic_tables import traffic_json, traffic_lines, traffic_sheets
 from simulator.scenario.vendor_tables import VendorTimes, vendor_json, vendor_sheets
 from simulator.scenario.workload_output import workload_rows
-from simulator.scenario.workload_run import WorkloadResult
+from simulator.scenario.workload_result import WorkloadResult
 from simulator.scenario.workload_tables import workload_lines, workload_sheets
 from topologies.clock import to_seconds
 

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Final
 
 from algorithms.schedule import COPY, REDUCE
-from simulator.scenario.errors import ScenarioError, did_you_mean, printable
+from simulator.scenario.errors import ScenarioError, did_you_mean
 from simulator.scenario.source import At, Block, Items, Node, Scalar, Source, describe, dotted
+from topologies.text import printable
 
 STEPS: Final[At] = ("collective", "steps")
 NAME: Final = "inline"

@@ -7,8 +7,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from simulator.scenario.errors import printable
 from simulator.scenario.library import stem
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from simulator.scenario.check import Outcome

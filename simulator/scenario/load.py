@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 from simulator.scenario.choice import Asked, asked_of, collective_keys
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable, suggestion
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, suggestion
 from simulator.scenario.fields import TAG, Parameter, Words, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
@@ -25,6 +25,7 @@ from simulator.scenario.presets import with_preset
 from simulator.scenario.source import At, Block, Source, describe, dotted, plain, written
 from simulator.scenario.units import MAX_LENGTH, needs_unit
 from topologies.overrides import Override
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -161,8 +162,12 @@ def read_scenario(source: Source, refused: tuple[ScenarioError, ...]) -> Scenari
         values = values and {**values, "collective": replace(values["collective"], own=steps)}
     if errors:
         raise ScenarioErrors(errors)
-    stem = printable(Path(source.file).stem, limit=MAX_LENGTH - 3)
-    return Scenario(**{"name": stem or "scenario", **values}, source=source)
+    return Scenario(**{"name": default_name(source), **values}, source=source)
+
+
+def default_name(source: Source) -> str:
+    """What a scenario without a name is called: the stem of its file's name."""
+    return printable(Path(source.file).stem, limit=MAX_LENGTH - 3) or "scenario"
 
 
 def known_topology(source: Source) -> str | None:

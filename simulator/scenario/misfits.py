@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from simulator.scenario.errors import ScenarioError, one_of, printable
+from simulator.scenario.errors import ScenarioError, one_of
 from simulator.scenario.source import Block, Source
+from topologies.text import printable
 
 Way = Literal["catalogue", "code", "file", "steps"]
 """Where the steps of a collective come from: an algorithm by its name, a person's code, a file

@@ -9,13 +9,14 @@ from typing import Any
 from pydantic_core import SchemaValidator, ValidationError
 
 from simulator.scenario.choice import COMMON_OPTIONS, options_of
-from simulator.scenario.errors import ScenarioErrors, did_you_mean, printable
+from simulator.scenario.errors import ScenarioErrors, did_you_mean
 from simulator.scenario.fields import Parameter, block_schema, takes_list
 from simulator.scenario.load import translate
 from simulator.scenario.misfits import not_taken
 from simulator.scenario.parse import parse
 from simulator.scenario.source import Block, Items, Node, Scalar, Source, plain
 from topologies.errors import CollsimError
+from topologies.text import printable
 
 
 def parse_options(algorithm: str, settings: Mapping[str, str]) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from simulator.scenario.errors import ScenarioError, printable, suggestion
+from simulator.scenario.errors import ScenarioError, suggestion
 from simulator.scenario.source import Source
 from simulator.scenario.together_models import Member
+from topologies.text import printable
 
 
 def in_order(members: Sequence[Member]) -> list[int]:

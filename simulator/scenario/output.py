@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simulator.scenario.result import AnyResult
     from simulator.scenario.rows import Rows
     from simulator.scenario.together_result import TogetherResult
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
     from topologies.topology import Topology
 
 
@@ -157,7 +157,7 @@ def _slug(name: str) -> str:
 
 
 def _fill_folder(result: AnyResult, folder: Path) -> None:
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
     (folder / "result.json").write_text(as_json([result]), encoding="utf-8")
     if isinstance(result, WorkloadResult):
@@ -192,7 +192,7 @@ def hop_table(result: Result | TogetherResult) -> Rows:
 def left_out(result: AnyResult) -> Iterator[str]:
     """What of a result is not written, and why."""
     from simulator.engine.formats.timeline_trace import MOST_HOPS
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
     if isinstance(result, WorkloadResult):
         return

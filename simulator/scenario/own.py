@@ -15,10 +15,10 @@ from algorithms.errors import ScheduleError
 from algorithms.registry import check_common, with_common
 from algorithms.schedule import Lists, Step, Transfers
 from simulator.scenario.code import Function, Place, blame_step, read_function, steps_of
-from simulator.scenario.errors import ScenarioErrors, did_you_mean, one_of, printable
+from simulator.scenario.errors import ScenarioErrors, did_you_mean, one_of
 from simulator.scenario.inline import STEPS, Transfer
 from simulator.scenario.models import Code, ScheduleFile
-from simulator.scenario.schedule_file import file_schedule
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from algorithms.schedule import Schedule
@@ -49,6 +49,8 @@ def own_schedule(scenario: Scenario, ranks: int, *, allow_code: bool) -> Schedul
     """
     choice = scenario.collective
     if isinstance(choice.own, ScheduleFile):
+        from simulator.scenario.schedule_file import file_schedule
+
         return file_schedule(scenario, choice.own, ranks)
     for option, value in choice.options.items():
         check_common(choice.kind, ranks, option, value)

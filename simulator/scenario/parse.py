@@ -14,8 +14,9 @@ from typing import Any
 
 import yaml
 
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.source import Block, Items, Node, Scalar, Source, Value, describe, step_of
+from topologies.text import printable
 
 MAX_BYTES = 1_000_000
 MAX_VALUES = 50_000

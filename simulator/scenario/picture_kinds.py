@@ -26,7 +26,8 @@ from simulator.scenario.sweep.result import Sweep
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.together_result import TogetherResult
 from simulator.scenario.workload_models import WorkloadScenario
-from simulator.scenario.workload_run import WorkloadResult, run_workload
+from simulator.scenario.workload_result import WorkloadResult
+from simulator.scenario.workload_run import run_workload
 
 
 @dataclass(frozen=True, slots=True)

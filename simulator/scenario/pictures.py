@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simulator.scenario.errors import UnitError, one_of, printable, suggestion
+from simulator.scenario.errors import UnitError, one_of, suggestion
 from simulator.scenario.folder import kept_file, reopen
 from simulator.scenario.kinds import SWEEP, OtherKindError
 from simulator.scenario.models import Scenario
@@ -18,6 +18,7 @@ from simulator.scenario.sweep.read import read_sweep
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.workload_models import WorkloadScenario
 from topologies.errors import CollsimError
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from simulator.scenario.compare import Comparison
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from simulator.scenario.step_run import StepResult
     from simulator.scenario.sweep.result import Sweep
     from simulator.scenario.together_result import TogetherResult
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
 AnyScenario: TypeAlias = Scenario | TogetherScenario | WorkloadScenario | PlanScenario | SweepScenario
 Drawable: TypeAlias = (

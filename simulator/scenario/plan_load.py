@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
@@ -14,10 +13,17 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 from simulator.llm.fit import misfits
 from simulator.llm.model import transformer
 from simulator.llm.plan import Batch
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import WORKLOAD, kind_of, refuse_other
-from simulator.scenario.load import known_topology, opened, read_scenario, topology_schema, translated
+from simulator.scenario.load import (
+    default_name,
+    known_topology,
+    opened,
+    read_scenario,
+    topology_schema,
+    translated,
+)
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.parts import with_parts
@@ -26,8 +32,6 @@ from simulator.scenario.presets import with_preset
 from simulator.scenario.source import Block, Source, dotted, plain
 from simulator.scenario.together_load import read_together
 from simulator.scenario.together_models import TogetherScenario
-from simulator.scenario.units import MAX_LENGTH
-from simulator.scenario.workload_load import read_workload
 from simulator.scenario.workload_models import WorkloadScenario
 
 AnyScenario: TypeAlias = Scenario | TogetherScenario | WorkloadScenario | PlanScenario
@@ -55,6 +59,8 @@ def read_any(source: Source, refused: tuple[ScenarioError, ...]) -> AnyScenario:
     if kind == "together":
         return read_together(source, refused)
     if kind == WORKLOAD:
+        from simulator.scenario.workload_load import read_workload
+
         return read_workload(source, refused)
     return (read_plan if kind == "plan" else read_scenario)(source, refused)
 
@@ -109,8 +115,7 @@ def read_plan(source: Source, refused: tuple[ScenarioError, ...]) -> PlanScenari
         errors += translated(error.errors(include_url=False, include_input=False), source, refused)
     if errors:
         raise ScenarioErrors(errors)
-    stem = printable(Path(source.file).stem, limit=MAX_LENGTH - 3)
-    scenario = _with_capacity(PlanScenario(**{"name": stem or "scenario", **values}, source=source))
+    scenario = _with_capacity(PlanScenario(**{"name": default_name(source), **values}, source=source))
     _refuse_misfits(scenario)
     return scenario
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from plots.steps import Bars
     from simulator.scenario.plan_run import PlanResult
     from simulator.scenario.step_run import StepResult
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
 
 def memory_picture(result: PlanResult) -> Figure:
@@ -40,7 +40,7 @@ def memory_picture(result: PlanResult) -> Figure:
 def step_picture(result: StepResult | WorkloadResult) -> Figure:
     """What every stage, or rank of a workload, computes and sends."""
     from plots.steps import step_figure
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
     bars = workload_bars(result)[0] if isinstance(result, WorkloadResult) else step_bars(result)
     return step_figure(bars, title=result.scenario.name)

@@ -10,17 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from simulator.scenario.errors import (
-    ScenarioError,
-    ScenarioErrors,
-    did_you_mean,
-    one_of,
-    printable,
-    suggestion,
-)
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, one_of, suggestion
 from simulator.scenario.library import PRESETS, library_folder
 from simulator.scenario.parse import decode, parse
 from simulator.scenario.source import At, Block, Items, Node, Scalar, Source, describe, dotted
+from topologies.text import printable
 
 Entries = dict[str | int, tuple[Scalar, Node]]
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from simulator.scenario.errors import UnitError, printable
+from simulator.scenario.errors import UnitError
 from simulator.scenario.units import Kind, exact, kind_of, size
-from topologies.text import format_bytes
+from topologies.text import format_bytes, printable
 
 MOST_SIZES: Final = 200
 """Values of a range, and sizes of a comparison; a picture shows no more."""

@@ -15,7 +15,7 @@ from simulator.scenario.run import Report, Result
 from simulator.scenario.run_any import run_any
 from simulator.scenario.step_run import StepResult, work_out_step
 from simulator.scenario.together_result import TogetherResult
-from simulator.scenario.workload_run import WorkloadResult
+from simulator.scenario.workload_result import WorkloadResult
 from topologies.clock import to_seconds
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from simulator.scenario.memory_tables import verdict
 from simulator.scenario.run import Result
 from simulator.scenario.tables import NOTHING, number_text, rate_text
 from simulator.scenario.together_result import TogetherResult
-from simulator.scenario.workload_run import WorkloadResult
+from simulator.scenario.workload_result import WorkloadResult
 from topologies.clock import to_seconds
 from topologies.text import format_bytes, format_time
 

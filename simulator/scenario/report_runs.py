@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simulator.scenario.explain import Explanation
     from simulator.scenario.step_run import StepResult
     from simulator.scenario.together_result import TogetherResult
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
     from topologies.topology import Topology
 
 

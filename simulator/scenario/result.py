@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simulator.engine.plan import Plan
     from simulator.engine.timeline import Timeline
     from simulator.scenario.together_result import TogetherResult
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
     from topologies.topology import Topology
 
     AnyResult: TypeAlias = Result | TogetherResult | WorkloadResult

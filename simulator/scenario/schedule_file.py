@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algorithms.formats.registry import ENDINGS, read_schedule
+from algorithms.formats.registry import read_schedule
 from algorithms.programs.errors import ProgramError
 from algorithms.programs.from_schedule import program_of
 from algorithms.programs.proof import prove_program
 from algorithms.programs.purpose import MESSAGES, Messages, Purpose
 from algorithms.programs.timing import schedule_of
-from simulator.scenario.errors import ScenarioErrors, in_file, printable
+from simulator.scenario.errors import ScenarioErrors, reading
 from simulator.scenario.load import read_bytes
 from simulator.scenario.models import Scenario, ScheduleFile
-from topologies.errors import FormatError
 from topologies.formats.reading import MOST_BYTES
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from simulator.scenario.together_models import TogetherScenario
 
 _SCHEDULE: At = ("collective", "algorithm", "schedule")
-
-
-def is_schedule(path: Path) -> bool:
-    """Whether a file is, by its name, a schedule of another tool."""
-    return path.suffix.lower() in ENDINGS
 
 
 def read_program(path: Path, form: str | None = None) -> Program:
@@ -52,10 +47,8 @@ def read_program(path: Path, form: str | None = None) -> Program:
         If it cannot be read; names the file and the place.
     """
     name = str(path)
-    try:
+    with reading():
         return read_schedule(read_bytes(name, MOST_BYTES + 1, "a schedule"), name, form)
-    except FormatError as error:
-        raise in_file(error) from None
 
 
 def proven_program(path: Path, form: str | None = None) -> Program:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from simulator.scenario.errors import ScenarioError, printable
+from simulator.scenario.errors import ScenarioError
+from topologies.text import printable
 
 Value = str | int | float | bool | None
 At = tuple[str | int, ...]

@@ -6,18 +6,17 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 from simulator.scenario.choice import Asked, asked_of, collective_keys
 from simulator.scenario.entries import entry_source, in_list
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
-from simulator.scenario.load import known_topology, opened, topology_schema, translated
+from simulator.scenario.load import default_name, known_topology, opened, topology_schema, translated
 from simulator.scenario.misfits import misfits
 from simulator.scenario.models import CollectiveChoice, Scenario
 from simulator.scenario.order import misplaced
@@ -25,7 +24,6 @@ from simulator.scenario.parse import parse
 from simulator.scenario.presets import with_preset
 from simulator.scenario.source import Items, Source, plain
 from simulator.scenario.together_models import Member, Own, Span, TogetherScenario
-from simulator.scenario.units import MAX_LENGTH
 
 Refused = tuple[ScenarioError, ...]
 
@@ -80,7 +78,7 @@ def read_together(source: Source, refused: Refused) -> TogetherScenario:
     if errors:
         raise ScenarioErrors(errors)
     del values["collectives"]
-    whole = {"name": printable(Path(source.file).stem, limit=MAX_LENGTH - 3) or "scenario", **values}
+    whole = {"name": default_name(source), **values}
     members = tuple(_member(i, source, *entry, whole) for i, entry in enumerate(entries))
     errors += misplaced(source, members)
     if errors:

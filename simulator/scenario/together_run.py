@@ -22,13 +22,14 @@ from simulator.engine.plan import Plan
 from simulator.engine.together import together
 from simulator.scenario.blame import placed
 from simulator.scenario.entries import of_entry
-from simulator.scenario.errors import ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import analytic, bounds_on, cautions
 from simulator.scenario.order import in_order
 from simulator.scenario.run import Report, build_topology, how_to_verify, prove_of, schedule_of, silent
 from simulator.scenario.together_load import load_together
 from simulator.scenario.together_result import BackgroundResult, MemberResult, TogetherResult
 from topologies.clock import femtoseconds
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from algorithms.proof import Verify

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from simulator.scenario.errors import ScenarioErrors, in_file
+from simulator.scenario.errors import ScenarioErrors, reading
 from simulator.scenario.fields import Words
 from simulator.scenario.load import read_bytes
 from simulator.scenario.models import FROM_FILE, TopologyChoice
 from simulator.scenario.parse import decode, parse
 from simulator.scenario.source import dotted, plain
-from topologies.errors import FormatError, TopologyError
+from topologies.errors import TopologyError
 from topologies.formats.astra import astra_topology
 from topologies.formats.reading import MOST_BYTES, Beside
-from topologies.formats.registry import FORMATS, READ, format_of
+from topologies.formats.registry import FORMATS, READ, YAML, format_of
 from topologies.overrides import Override
 from topologies.quantities import Bandwidth, Count, Time
 
@@ -74,11 +74,9 @@ def read_topology(path: Path, form: str | None = None, beside: Beside | None = N
     name = str(path)
     data = read_bytes(name, MOST_BYTES + 1, "a topology")
     with_what = Beside() if beside is None else beside
-    try:
+    with reading():
         read = FORMATS[form or format_of(name, data)].read
         return _read_yaml(data, name, with_what) if read is None else read(data, name, with_what)
-    except FormatError as error:
-        raise in_file(error) from None
 
 
 def _read_yaml(data: bytes, file: str, beside: Beside) -> Topology:
@@ -101,7 +99,7 @@ def foreign_topology(path: Path) -> Topology | None:
     ScenarioErrors
     """
     if is_astra(path):
-        return read_topology(path, "astra-sim")
+        return read_topology(path, YAML)
     ending = path.suffix.lower()
     known = any(ending in one.endings for one in FORMATS.values() if one.read is not None)
     return read_topology(path) if known else None
@@ -115,7 +113,7 @@ def is_astra(path: Path) -> bool:
     ScenarioErrors
         If it cannot be read.
     """
-    form = FORMATS["astra-sim"]
+    form = FORMATS[YAML]
     if path.suffix.lower() not in form.endings or not path.is_file():
         return False
     return form.mark in read_bytes(str(path), MOST_BYTES + 1, "a topology")

@@ -14,7 +14,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
-from simulator.scenario.errors import UnitError, did_you_mean, printable
+from simulator.scenario.errors import UnitError, did_you_mean
+from topologies.text import printable
 
 Kind = Literal["bandwidth", "compute", "time", "bytes"]
 

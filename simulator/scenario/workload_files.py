@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from algorithms.formats.chakra import Trace, read_chakra
 from simulator.llm.workload.groups import Groups, groups_in, read_groups
 from simulator.llm.workload.layers import LayerTable, read_layers
-from simulator.scenario.errors import ScenarioError, ScenarioErrors
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, reading
 from simulator.scenario.load import read_bytes
 from simulator.scenario.parse import decode
-from topologies.errors import FormatError
 
 if TYPE_CHECKING:
     from simulator.scenario.workload_models import WorkloadScenario
@@ -27,22 +25,6 @@ MOST_BYTES: Final = 1 << 28
 """Of all files of a workload."""
 
 _FILE: Final = ("workload", "file")
-
-
-@contextmanager
-def reading() -> Iterator[None]:
-    """Have an error of a file told with those of scenarios.
-
-    Raises
-    ------
-    ScenarioErrors
-    """
-    try:
-        yield
-    except FormatError as error:
-        place = "" if error.byte is None else f"byte {error.byte}: "
-        wrong = ScenarioError(f"{place}{error.message}", error.file, error.line, error.column)
-        raise ScenarioErrors([wrong]) from None
 
 
 def is_table(scenario: WorkloadScenario) -> bool:

@@ -8,7 +8,7 @@ from simulator.scenario.step_json import levels_list, link_object
 from topologies.clock import to_seconds
 
 if TYPE_CHECKING:
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
 
 def workload_object(result: WorkloadResult) -> dict[str, Any]:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 from simulator.llm.workload.plan import WorkloadPlan
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import WORKLOAD, refuse_other
-from simulator.scenario.load import known_topology, topology_schema, translated
+from simulator.scenario.load import default_name, known_topology, topology_schema, translated
 from simulator.scenario.parse import parse
 from simulator.scenario.presets import with_preset
 from simulator.scenario.source import Source, plain
-from simulator.scenario.units import MAX_LENGTH
 from simulator.scenario.workload_models import WorkloadChoice, WorkloadFiles, WorkloadScenario
 
 
@@ -51,8 +49,7 @@ def read_workload(source: Source, refused: tuple[ScenarioError, ...]) -> Workloa
         errors += translated(error.errors(include_url=False, include_input=False), source, refused)
     if errors:
         raise ScenarioErrors(errors)
-    stem = printable(Path(source.file).stem, limit=MAX_LENGTH - 3)
-    return WorkloadScenario(**{"name": stem or "scenario", **values}, source=source)
+    return WorkloadScenario(**{"name": default_name(source), **values}, source=source)
 
 
 def _unplaced(source: Source) -> Iterator[ScenarioError]:

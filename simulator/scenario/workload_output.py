@@ -18,7 +18,7 @@ from topologies.clock import exact_seconds
 if TYPE_CHECKING:
     from plots.steps import Bars
     from simulator.llm.step.graph import Task
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
 WORKLOAD_TASK: Final[Mapping[str, Kind]] = MappingProxyType(
     {

@@ -13,57 +13,23 @@ from simulator.llm.step.simulate import simulate_step
 from simulator.llm.workload.events import SEND
 from simulator.llm.workload.groups import Groups
 from simulator.llm.workload.layer_graph import layer_graph
-from simulator.llm.workload.report import WorkloadReport, workload_report
+from simulator.llm.workload.report import workload_report
 from simulator.llm.workload.trace_graph import trace_graph
-from simulator.scenario.answer import Answer
 from simulator.scenario.blame import placed
-from simulator.scenario.errors import ScenarioErrors
+from simulator.scenario.errors import ScenarioErrors, reading
 from simulator.scenario.judge import network_cautions
 from simulator.scenario.kinds import WORKLOAD
 from simulator.scenario.load import opened
 from simulator.scenario.run import Report, build_topology, silent
-from simulator.scenario.workload_files import groups_of, is_table, reading, table_of, traces_of
+from simulator.scenario.workload_files import groups_of, is_table, table_of, traces_of
 from simulator.scenario.workload_load import loads_workload
-from topologies.clock import to_seconds
-from topologies.text import format_time
+from simulator.scenario.workload_result import WorkloadResult
 
 if TYPE_CHECKING:
     from simulator.llm.step.graph import Graph
     from simulator.llm.workload.layers import LayerTable
     from simulator.scenario.workload_models import WorkloadScenario
     from topologies.topology import Topology
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WorkloadResult(Answer):
-    """What came of a workload.
-
-    Attributes
-    ----------
-    scenario : WorkloadScenario
-    report : WorkloadReport
-    warnings : tuple of str
-        What a person should know about it.
-    """
-
-    scenario: WorkloadScenario
-    report: WorkloadReport
-    warnings: tuple[str, ...]
-
-    @property
-    def headline(self) -> str:
-        """What it is of, and what came of it."""
-        return f"{self.scenario.name}: {format_time(self.time)}"
-
-    @property
-    def duration(self) -> int:
-        """Fs until everything has ended."""
-        return self.report.time
-
-    @property
-    def time(self) -> float:
-        """`duration` in seconds."""
-        return to_seconds(self.duration)
 
 
 def run_workload(scenario: WorkloadScenario | str | Path, report: Report | None = None) -> WorkloadResult:

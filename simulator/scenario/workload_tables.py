@@ -13,7 +13,7 @@ from topologies.text import format_time
 
 if TYPE_CHECKING:
     from simulator.llm.workload.report import RankTime, WorkloadReport
-    from simulator.scenario.workload_run import WorkloadResult
+    from simulator.scenario.workload_result import WorkloadResult
 
 MOST_RANKS = 16
 """Up to so many the table has a row a rank."""

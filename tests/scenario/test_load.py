@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 from pydantic_core import SchemaValidator, ValidationError
 
 from algorithms.registry import ALGORITHMS
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, nearest, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, nearest
 from simulator.scenario.fields import Parameter, block_schema, parameters_of, schema_of
 from simulator.scenario.load import load, loads
 from simulator.scenario.models import Expect, ExpectedTime, Network, Reduction, Scenario, Tolerance
 from topologies.errors import CollsimError
 from topologies.quantities import Count, Ratio, Time
 from topologies.registry import TOPOLOGIES
+from topologies.text import printable
 
 EVERY_KEY = """\
 name: Ring ReduceScatter on 8 chips

@@ -81,7 +81,10 @@ def test_astra_sim_s_gigabytes_are_binary_and_said_so(folder: Path) -> None:
             'scenario.yaml:1:28: unknown key "ranks" in topology; expected file, format',
         ),
         ("{kind: ring, file: hub.json}", 'scenario.yaml:1:24: unknown key "file" in topology'),
-        ("{file: scenario.txt}", "scenario.txt:1:1: cannot tell the format of this topology: none of nccl"),
+        (
+            "{file: scenario.txt}",
+            "scenario.txt:1:1: cannot tell the format of this topology: it looks like none of nccl",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_of_the_file_where_it_is(folder: Path, topology: str, message: str) -> None:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from topologies.errors import TopologyError
-from topologies.formats.reading import Beside, shown
+from topologies.formats.reading import Beside
 from topologies.multilevel import Level, multilevel
 from topologies.shapes import Shape
-from topologies.text import format_bandwidth
+from topologies.text import format_bandwidth, printable
 
 if TYPE_CHECKING:
     from topologies.topology import Links, Topology
@@ -63,12 +63,12 @@ def astra_topology(tree: Any, beside: Beside) -> Topology:
     levels = []
     for i, (shape, size, bandwidth, latency) in enumerate(zip(*columns, strict=True)):
         if not isinstance(shape, str) or shape not in SHAPES:
-            raise TopologyError(f'found "{shown(shape)}", expected {", ".join(SHAPES)}', ("topology", i))
+            raise TopologyError(f'found "{printable(shape)}", expected {", ".join(SHAPES)}', ("topology", i))
         if type(size) is not int or not 1 <= size <= 1 << 20:
-            raise TopologyError(f"found {shown(size)}, expected a number of NPUs", ("npus_count", i))
+            raise TopologyError(f"found {printable(size)}, expected a number of NPUs", ("npus_count", i))
         rate, time = _number(bandwidth, ("bandwidth", i)) * GIB, _number(latency, ("latency", i)) / NS
         if rate == 0:
-            raise TopologyError(f"found {shown(bandwidth)}, expected more than 0", ("bandwidth", i))
+            raise TopologyError(f"found {printable(bandwidth)}, expected more than 0", ("bandwidth", i))
         levels.append(Level(f"dim{i}", size, SHAPES[shape], rate, time))
     same = format_bandwidth(levels[0].bandwidth)
     note = f"ASTRA-sim's GB/s are GiB/s, and are converted: its {columns[2][0]} is {same}"
@@ -84,7 +84,7 @@ def _column(tree: Mapping[str, Any], key: str) -> Sequence[Any]:
 
 def _number(value: Any, at: tuple[str | int, ...]) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
-        raise TopologyError(f"found {shown(value)}, expected a number", at)
+        raise TopologyError(f"found {printable(value)}, expected a number", at)
     return float(value)
 
 

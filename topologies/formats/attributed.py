@@ -13,7 +13,8 @@ from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from topologies.errors import FormatError, TopologyError
-from topologies.formats.reading import Beside, check_link, shown
+from topologies.formats.reading import Beside, check_link
+from topologies.text import printable
 from topologies.wiring import Wire, Wiring
 
 if TYPE_CHECKING:
@@ -21,10 +22,8 @@ if TYPE_CHECKING:
 
 At = TypeVar("At")
 
-NODE_KEYS: Final = ("kind", "rank", "reduces")
 EDGE_KEYS: Final = ("bandwidth", "latency", "overhead", "level", "cost")
-GRAPH_KEYS: Final = ("kind", "dims", "levels", "spread")
-"""What is read, and written."""
+"""What of an edge is read, and written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +75,14 @@ class Graph(Generic[At]):
         except (TypeError, ValueError):
             value = float("nan")
         if not isfinite(value) or isinstance(attributes[name], bool):
-            raise self.fail(f'{name} is "{shown(attributes[name])}", expected a number', at)
+            raise self.fail(f'{name} is "{printable(attributes[name])}", expected a number', at)
         return value
 
     def whole(self, attributes: Mapping[str, Any], name: str, at: At) -> int | None:
         """An attribute that is a whole number; None where there is none."""
         value = self.number(attributes, name, at)
         if value is not None and (value != int(value) or value < 0):
-            raise self.fail(f'{name} is "{shown(attributes[name])}", expected 0, 1, 2, ...', at)
+            raise self.fail(f'{name} is "{printable(attributes[name])}", expected 0, 1, 2, ...', at)
         return None if value is None else int(value)
 
 
@@ -116,7 +115,7 @@ def to_topology(graph: Graph[At], beside: Beside, kind: str) -> Topology:
             levels.setdefault(wire.level)
             ends = [_end(graph, numbers, edge, end) for end in (edge.src, edge.dst)]
             if ends[0] == ends[1]:
-                raise graph.fail(f'an edge from "{shown(edge.src)}" to itself', edge.at)
+                raise graph.fail(f'an edge from "{printable(edge.src)}" to itself', edge.at)
             wiring.add(ends[0], ends[1], wire)
             if edge.both:
                 wiring.add(ends[1], ends[0], wire)
@@ -133,10 +132,10 @@ _TRUE: Final = ("True", "true", "1")
 def _finished(graph: Graph[At], wiring: Wiring, levels: tuple[str, ...], kind: str) -> Topology:
     spread = graph.attributes.get("spread", "first")
     if spread not in ("first", "hash"):
-        raise graph.fail(f'spread is "{shown(spread)}", expected first or hash', graph.at)
+        raise graph.fail(f'spread is "{printable(spread)}", expected first or hash', graph.at)
     dims = tuple(int(word) for word in _words(graph, "dims") if word.isdecimal() and len(word) < 9)
     fits = dims and prod(dims) == wiring.ranks
-    named = shown(graph.attributes.get("kind", kind))
+    named = printable(graph.attributes.get("kind", kind))
     return wiring.topology(named, dims if fits else (wiring.ranks,), levels, spread)
 
 
@@ -153,11 +152,11 @@ def _numbered(graph: Graph[At]) -> tuple[dict[Hashable, int], list[str]]:
     seen: set[Hashable] = set()
     for node in graph.nodes:
         if node.name in seen:
-            raise graph.fail(f'the node "{shown(node.name)}" is given twice', node.at)
+            raise graph.fail(f'the node "{printable(node.name)}" is given twice', node.at)
         seen.add(node.name)
         word = node.attributes.get("kind", "rank")
         if word not in ("rank", "switch"):
-            raise graph.fail(f'kind is "{shown(word)}", expected rank or switch', node.at)
+            raise graph.fail(f'kind is "{printable(word)}", expected rank or switch', node.at)
         (ranks if word == "rank" else switches).append(node)
     if not ranks:
         raise graph.fail("there is no rank among the nodes", graph.at)
@@ -171,7 +170,7 @@ def _switch_names(graph: Graph[At], switches: Sequence[Node[At]], ranks: int) ->
     taken = set(map(str, range(ranks)))
     names = []
     for node in switches:
-        name = shown(node.name, most=len(str(node.name)))
+        name = printable(node.name, limit=len(str(node.name)))
         names.append(f"switch {name}" if name in taken else name)
     if len(set(names)) < len(names):
         raise graph.fail("two switches have the same name", graph.at)
@@ -191,14 +190,14 @@ def _in_order(graph: Graph[At], ranks: Sequence[Node[At]]) -> list[tuple[int, No
     for rank, node in zip(said, ranks, strict=True):
         if rank is None or rank >= len(ranks) or rank in taken:
             last = len(ranks) - 1
-            raise graph.fail(f"rank {shown(rank)} is given twice, or is not 0 to {last}", node.at)
+            raise graph.fail(f"rank {printable(rank)} is given twice, or is not 0 to {last}", node.at)
         taken[rank] = node
     return sorted(taken.items(), key=lambda pair: pair[0])
 
 
 def _end(graph: Graph[At], numbers: Mapping[Hashable, int], edge: Edge[At], end: Hashable) -> int:
     if end not in numbers:
-        raise graph.fail(f'there is no node "{shown(end)}"', edge.at)
+        raise graph.fail(f'there is no node "{printable(end)}"', edge.at)
     return numbers[end]
 
 
@@ -219,12 +218,12 @@ def _wire(graph: Graph[At], edge: Edge[At], beside: Beside) -> Wire:
     cost = graph.whole(edge.attributes, "cost", edge.at)
     if cost is not None and not 1 <= cost <= 1 << 40:
         raise graph.fail(f"cost is {cost}, expected 1 to 2^40", edge.at)
-    level = shown(edge.attributes.get("level", "link"))
+    level = printable(edge.attributes.get("level", "link"))
     return Wire(**values, level=level, cost=1 if cost is None else cost)
 
 
 def _unread(graph: Graph[At]) -> list[str]:
     """Attributes of edges that make no difference here."""
     names = dict.fromkeys(name for edge in graph.edges for name in edge.attributes)
-    left = [shown(name) for name in names if name not in EDGE_KEYS]
+    left = [printable(name) for name in names if name not in EDGE_KEYS]
     return [f"attributes of edges that are not read: {', '.join(left)}"] if left else []

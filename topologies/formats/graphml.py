@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from topologies.formats.attributed import EDGE_KEYS, Edge, Graph, Node, to_topology
-from topologies.formats.reading import Beside, shown
+from topologies.formats.reading import Beside
 from topologies.formats.tags import Tag, parse_tags
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from topologies.topology import Topology
@@ -33,7 +34,7 @@ def read_graphml(data: bytes, file: str, beside: Beside) -> Topology:
     """
     root = parse_tags(data, file)
     if root.name != "graphml":
-        raise root.error(f"found <{shown(root.name)}>, expected <graphml>")
+        raise root.error(f"found <{printable(root.name)}>, expected <graphml>")
     graphs = list(root.all("graph"))
     if len(graphs) != 1:
         raise root.error(f"a file holds one <graph>, found {len(graphs)}")
@@ -64,7 +65,7 @@ def _data(tag: Tag, names: Mapping[str, str]) -> dict[str, Any]:
     for data in tag.all("data"):
         key = data.get("key")
         if key not in names:
-            raise data.error(f'there is no <key id="{shown(key)}"> of this kind')
+            raise data.error(f'there is no <key id="{printable(key)}"> of this kind')
         found[names[key]] = data.text
     return found
 
@@ -78,7 +79,7 @@ def _edge_both(tag: Tag, default: bool) -> bool:
 
 def _both(tag: Tag, word: str, name: str) -> bool:
     if word not in ("directed", "undirected"):
-        raise tag.error(f'{name} is "{shown(word)}", expected directed or undirected')
+        raise tag.error(f'{name} is "{printable(word)}", expected directed or undirected')
     return word == "undirected"
 
 

@@ -9,7 +9,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from topologies.errors import FormatError
-from topologies.formats.reading import shown
+from topologies.text import printable
 
 Path = tuple[str | int, ...]
 
@@ -54,7 +54,7 @@ class JsonFile:
         found = inside[step]
         fits = isinstance(found, (int, float) if kind is float else kind)
         if not fits or (isinstance(found, bool) and kind is not bool):
-            raise self.error(f"found {shown(json.dumps(found))}, expected {what}", *path)
+            raise self.error(f"found {printable(json.dumps(found))}, expected {what}", *path)
         return found
 
 
@@ -75,7 +75,7 @@ def parse_json(text: str, file: str) -> JsonFile:
     try:
         value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_int=_whole)
     except json.JSONDecodeError as error:
-        raise FormatError(f"not JSON: {shown(error.msg)}", file, error.lineno, error.colno) from None
+        raise FormatError(f"not JSON: {printable(error.msg)}", file, error.lineno, error.colno) from None
     except RecursionError:
         raise FormatError("not JSON that anybody reads: nested too deeply", file, 1, 1) from None
     except _FaultyError as error:
@@ -99,7 +99,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _FaultyError(f'the key "{shown(twice)}" is given twice', json.dumps(twice))
+        raise _FaultyError(f'the key "{printable(twice)}" is given twice', json.dumps(twice))
     return found
 
 

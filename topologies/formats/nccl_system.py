@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from topologies.errors import TopologyError
-from topologies.formats.reading import Beside, shown
+from topologies.formats.reading import Beside
 from topologies.formats.tags import Tag, parse_tags
+from topologies.text import printable
 from topologies.wiring import Wire, Wiring
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def read_nccl_system(data: bytes, file: str, beside: Beside) -> Topology:
     """
     root = parse_tags(data, file)
     if root.name != "system":
-        raise root.error(f"found <{shown(root.name)}>, expected <system>")
+        raise root.error(f"found <{printable(root.name)}>, expected <system>")
     if beside.bandwidth is not None:
         raise root.error("bandwidths follow from the file; none is left open")
     machine = _Machine()
@@ -129,7 +130,7 @@ def _below(machine: _Machine, tag: Tag, parent: str, place: _Place) -> None:
             continue
         bus, kind, rate = child.get("busid").lower(), _kind(child), _pci_rate(child)
         if bus in machine.buses:
-            raise child.error(f'the bus id "{shown(bus)}" is given twice')
+            raise child.error(f'the bus id "{printable(bus)}" is given twice')
         machine.buses.add(bus)
         machine.join(bus, parent, "pci", rate)
         if kind == "gpu":
@@ -196,7 +197,7 @@ def _add_fast_links(machine: _Machine, bus: str, gpu: Tag, place: _Place) -> Non
             machine.notes["an NVLink of a GPU to itself is left out"] = None
         elif kind.startswith("0x03"):
             if target not in machine.gpus:
-                raise link.error(f'there is no GPU with the bus id "{shown(target)}"')
+                raise link.error(f'there is no GPU with the bus id "{printable(target)}"')
             # the other way is an entry of the other GPU
             machine.add(bus, target, link.name, rate)
         else:

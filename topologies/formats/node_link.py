@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from topologies.formats.attributed import Edge, Graph, Node, to_topology
 from topologies.formats.json_text import JsonFile, Path, parse_json
-from topologies.formats.reading import Beside, decode, shown
+from topologies.formats.reading import Beside, decode
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from topologies.topology import Topology
@@ -49,7 +50,7 @@ def _name(found: JsonFile, path: Path) -> Hashable:
     """A node's name: a text, or a number, which is as good as its text."""
     name = found.get(path, object, "a node's name")
     if isinstance(name, bool) or not isinstance(name, str | int):
-        raise found.error(f"found {shown(name)}, expected a node's name", *path)
+        raise found.error(f"found {printable(name)}, expected a node's name", *path)
     return str(name)
 
 

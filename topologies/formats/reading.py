@@ -33,6 +33,17 @@ class Beside:
     machines: int | None = None
 
 
+def check_length(data: bytes, file: str) -> None:
+    """Refuse a file that is far too large.
+
+    Raises
+    ------
+    FormatError
+    """
+    if len(data) > MOST_BYTES:
+        raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
+
+
 def check_link(bandwidth: float, latency: float, overhead: float) -> None:
     """Refuse a file's link that cannot carry anything, or whose times nobody means.
 
@@ -58,8 +69,7 @@ def decode(data: bytes, file: str) -> str:
     >>> decode(b"1 2", "a.txt")
     '1 2'
     """
-    if len(data) > MOST_BYTES:
-        raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
+    check_length(data, file)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -68,16 +78,3 @@ def decode(data: bytes, file: str) -> str:
     if not text.strip():
         raise FormatError("the file is empty", file, 1, 1)
     return text
-
-
-def shown(text: object, most: int = 60) -> str:
-    r"""Foreign text, on one line and cut where it is long.
-
-    Examples
-    --------
-    >>> print(shown("two\nlines"), shown("x" * 99, most=4))
-    two\nlines xxxx...
-    """
-    word = str(text)
-    word = word if len(word) <= most else f"{word[:most]}..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in word)

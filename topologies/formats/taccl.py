@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from topologies.errors import TopologyError
 from topologies.formats.json_text import JsonFile, parse_json
-from topologies.formats.reading import Beside, check_link, decode, shown
+from topologies.formats.reading import Beside, check_link, decode
+from topologies.text import printable
 from topologies.wiring import Wire, Wiring
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def read_taccl(data: bytes, file: str, beside: Beside) -> Topology:
     chunk = _CHUNK.search(name)
     if chunk is None:
         what = 'a size as in "NDv2_1MB": betas are times of a chunk of that size'
-        raise found.error(f'the name "{shown(name)}" has no chunk size; expected {what}', "name")
+        raise found.error(f'the name "{printable(name)}" has no chunk size; expected {what}', "name")
     size = int(chunk[1]) * _SCALES[chunk[2].upper()]
     alpha = found.get(("alpha",), float, "us") * US
     wiring = Wiring(gpus)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from topologies.errors import FormatError
-from topologies.formats.reading import MOST_BYTES, shown
+from topologies.formats.reading import check_length
+from topologies.text import printable
 
 MOST_DEPTH: Final = 200
 """Tags inside each other."""
@@ -54,7 +55,7 @@ class Tag:
         FormatError
         """
         if name not in self.attributes:
-            raise self.error(f'<{shown(self.name)}> has no "{name}"')
+            raise self.error(f'<{printable(self.name)}> has no "{name}"')
         return self.attributes[name]
 
     def whole(self, name: str, default: int | None = None) -> int:
@@ -71,7 +72,7 @@ class Tag:
             # far longer ones are nothing that a file means
             return int(text[:40], 0)
         except ValueError:
-            what = f'<{shown(self.name)}> has {name}="{shown(text)}"; expected a whole number'
+            what = f'<{printable(self.name)}> has {name}="{printable(text)}"; expected a whole number'
             raise self.error(what) from None
 
 
@@ -104,29 +105,52 @@ def parse_tags(data: bytes, file: str) -> Tag:
         ...
     topologies.errors.FormatError: a.xml:1:1: a document type (<!DOCTYPE ...>) is refused; it may hold a bomb
     """
+    tree = _Tree(file)
+    take_tags(data, file, tree)
+    assert tree.root is not None
+    return tree.root
+
+
+class Taker(Protocol):
+    """What takes the tags of a file as they come; `expat` knows the place."""
+
+    expat: Any
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Take a tag that opens."""
+
+    def end(self, name: str) -> None:
+        """Take one that closes."""
+
+
+def take_tags(data: bytes, file: str, taker: Taker) -> None:
+    """Hand the tags of XML to who takes them.
+
+    Raises
+    ------
+    FormatError
+        If it is no XML, or declares a document type or an entity.
+    """
     from xml.etree.ElementTree import ParseError
 
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import XMLParser
 
-    if len(data) > MOST_BYTES:
-        raise FormatError(f"the file is larger than {MOST_BYTES >> 20} MiB", file, byte=MOST_BYTES)
-    tree = _Tree(file)
-    parser = XMLParser(target=tree, forbid_dtd=True)
-    tree.expat = parser.parser
+    check_length(data, file)
+    parser = XMLParser(target=taker, forbid_dtd=True)
+    taker.expat = parser.parser
     try:
         parser.feed(data)
-        root: Tag = parser.close()
+        parser.close()
     except ParseError as error:
         line, column = error.position
         problem = str(error).partition(": line ")[0]
-        raise FormatError(f"not XML: {shown(problem)}", file, line, column + 1) from None
+        raise FormatError(f"not XML: {printable(problem)}", file, line, column + 1) from None
     except DefusedXmlException:
         message = "a document type (<!DOCTYPE ...>) is refused; it may hold a bomb"
-        raise FormatError(message, file, tree.expat.CurrentLineNumber, 1) from None
+        raise FormatError(message, file, taker.expat.CurrentLineNumber, 1) from None
     except (ValueError, LookupError) as error:
-        raise FormatError(f"not XML: {shown(error)}", file, 1, 1) from None
-    return root
+        raise FormatError(f"not XML: {printable(error)}", file, 1, 1) from None
 
 
 class _Tree:
@@ -155,6 +179,3 @@ class _Tree:
             self.open[-1][2].append(tag)
         else:
             self.root = tag
-
-    def close(self) -> Tag | None:
-        return self.root

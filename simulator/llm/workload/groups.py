@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topologies.errors import FormatError
+from topologies.formats.json_text import parse_json
 from topologies.text import quoted
 
 if TYPE_CHECKING:
@@ -113,24 +114,21 @@ def read_groups(text: str, file: str, ranks: int) -> dict[str, tuple[int, ...]]:
     Raises
     ------
     FormatError
-        If it is none, or a group has a rank twice, or one that is not there.
+        If it is none, or a group has a rank twice, or one that is not there; names the line and column.
 
     Examples
     --------
     >>> read_groups('{"1": [0, 1], "2": [2, 3]}', "groups.json", 4)
     {'1': (0, 1), '2': (2, 3)}
     """
-    try:
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise FormatError(f"is no JSON: {error.msg}", file, error.lineno, error.colno) from None
-    except (ValueError, RecursionError):
-        raise FormatError("is no JSON that can be read", file) from None
-    if not isinstance(found, dict):
-        raise FormatError("expected an object that lists the ranks of each group", file)
-    for name, members in found.items():
-        _check_members(name, members, file, ranks)
-    return {name: tuple(members) for name, members in found.items()}
+    found = parse_json(text, file)
+    if not isinstance(found.value, dict):
+        raise found.error("expected an object that lists the ranks of each group")
+    for name, members in found.value.items():
+        wrong = _wrong_members(name, members, ranks)
+        if wrong:
+            raise found.error(wrong, name)
+    return {name: tuple(members) for name, members in found.value.items()}
 
 
 def groups_in(trace: Trace, ranks: int) -> dict[str, tuple[int, ...]]:
@@ -160,8 +158,9 @@ def groups_in(trace: Trace, ranks: int) -> dict[str, tuple[int, ...]]:
         for group in _listed(node.inputs):
             name, members = group.get("pg_name"), group.get("ranks")
             if isinstance(name, str) and isinstance(members, list):
-                if members:
-                    _check_members(name, members, trace.file, ranks)
+                wrong = _wrong_members(name, members, ranks) if members else ""
+                if wrong:
+                    raise FormatError(wrong, trace.file, byte=node.at)
                 found[name] = tuple(members or range(ranks))
     return found
 
@@ -175,13 +174,12 @@ def _listed(inputs: str) -> list[dict[str, Any]]:
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def _check_members(name: str, members: Any, file: str, ranks: int) -> None:
+def _wrong_members(name: str, members: Any, ranks: int) -> str:
+    """What is wrong with the ranks of a group; empty where nothing is."""
     group = f"group {quoted(name)}"
     if not isinstance(members, list) or not members:
-        raise FormatError(f"{group}: expected a list of ranks", file)
+        return f"{group}: expected a list of ranks"
     for rank in members:
         if type(rank) is not int or not 0 <= rank < ranks:
-            known = f"ranks are 0 to {ranks - 1}"
-            raise FormatError(f"{group}: there is no rank {quoted(str(rank))}; {known}", file)
-    if len(set(members)) < len(members):
-        raise FormatError(f"{group}: has a rank twice", file)
+            return f"{group}: there is no rank {quoted(str(rank))}; ranks are 0 to {ranks - 1}"
+    return f"{group}: has a rank twice" if len(set(members)) < len(members) else ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.scenario.calibration.fitted import fit_series
 from simulator.scenario.calibration.forms import forms_of
-from simulator.scenario.calibration.output import part_at
+from simulator.scenario.calibration.platform import part_at
 from simulator.scenario.measurements.series import Point
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from algorithms.registry import ALGORITHMS
 from simulator.scenario.answer import Answer
 from simulator.scenario.calibration.fitted import MOST_PROTOCOLS, Calibration, fit_series
 from simulator.scenario.calibration.held import Held, hold_out
-from simulator.scenario.calibration.output import platform_yaml
+from simulator.scenario.calibration.platform import platform_yaml
 from simulator.scenario.calibration.target import Target, target_of
 from simulator.scenario.errors import known
 from simulator.scenario.measurements.read import read_log

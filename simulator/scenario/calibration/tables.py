@@ -18,15 +18,9 @@ if TYPE_CHECKING:
 
     from simulator.scenario.calibration.fitted import Calibration, Value
     from simulator.scenario.calibration.held import Held
-    from simulator.scenario.measurements.series import Series
 
 VAGUE: Final = 10.0
 """Times larger or smaller that a value may be before it is said to be unknown."""
-
-
-def series_name(series: Series) -> str:
-    """What a series is of."""
-    return f"{series.kind}, {series.ranks} ranks{', in place' if series.in_place else ''}"
 
 
 def calibration_tables(found: Calibration) -> Iterator[Table]:
@@ -46,7 +40,7 @@ def parts_table(found: Calibration) -> Table:
             ends = (format_bytes(series.points[end].size) for end in (part.first, part.last))
             as_good = [*form.same, *(found.forms[index][other].name for other in part.others)]
             name = form.name + (f"; as well: {', '.join(as_good)}" if as_good else "")
-            table.add_row(series_name(series), *ends, name, str(part.protocol + 1))
+            table.add_row(series.name, *ends, name, str(part.protocol + 1))
     return table
 
 
@@ -72,7 +66,7 @@ def _cells(value: Value | None, write: Callable[[float, int], str]) -> tuple[str
 def errors_table(found: Calibration, index: int) -> Table:
     """Measured and fitted times of a series, size by size."""
     series = found.series[index]
-    title = f"{series_name(series)}: {series.file}"
+    title = f"{series.name}: {series.file}"
     table = new_table("size", "measured", "fitted", "error", "algorithm", title=title)
     part = iter(found.parts[index])
     here = next(part)
@@ -99,7 +93,7 @@ def calibration_lines(found: Calibration, held: Sequence[Held]) -> Iterator[str]
     for index, series in enumerate(found.series):
         errors = np.abs(found.errors[index])
         yield (
-            f"{series_name(series)}: median error {np.median(errors):.2%}, largest {errors.max():.2%} at "
+            f"{series.name}: median error {np.median(errors):.2%}, largest {errors.max():.2%} at "
             f"{format_bytes(series.points[int(errors.argmax())].size)}"
         )
         far = [format_bytes(series.points[row].size) for row in np.flatnonzero(errors > FAR).tolist()]
@@ -107,6 +101,6 @@ def calibration_lines(found: Calibration, held: Sequence[Held]) -> Iterator[str]
             yield f"not explained to {FAR:.0%}: {', '.join(dict.fromkeys(far))}"
     for one in held:
         yield (
-            f"held out, {series_name(one.series)}: median error {one.median:.2%}, largest {one.largest:.2%} "
+            f"held out, {one.series.name}: median error {one.median:.2%}, largest {one.largest:.2%} "
             f"at {len(one.errors)} sizes that were not fitted"
         )

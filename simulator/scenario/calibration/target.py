@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.scenario.calibration.link_prices import of_levels, of_one_level
-from simulator.scenario.errors import did_you_mean, one_of, printable
+from simulator.scenario.errors import did_you_mean, one_of
 from topologies.errors import CollsimError
+from topologies.text import printable
 
 if TYPE_CHECKING:
     from algorithms.schedule import Schedule

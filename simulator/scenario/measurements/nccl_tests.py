@@ -15,7 +15,7 @@ from typing import Final
 
 from simulator.scenario.measurements.series import Log, Point, Series, Told, in_order, is_point
 from topologies.errors import FormatError
-from topologies.formats.reading import shown
+from topologies.text import printable
 
 TESTS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -149,7 +149,7 @@ def _kind(test: str | None, told: Told, file: str, line: int) -> str:
     if test is None:
         raise FormatError("the log does not say which collective it times; say --collective", file, line, 1)
     if test not in TESTS:
-        raise FormatError(f"{shown(test)}_perf times nothing that a scenario has", file, line, 1)
+        raise FormatError(f"{printable(test)}_perf times nothing that a scenario has", file, line, 1)
     return TESTS[test]
 
 

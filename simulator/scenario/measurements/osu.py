@@ -14,7 +14,7 @@ from typing import Final
 from simulator.scenario.measurements.nccl_tests import US
 from simulator.scenario.measurements.series import Log, Point, Series, Told, in_order, is_point
 from topologies.errors import FormatError
-from topologies.formats.reading import shown
+from topologies.text import printable
 
 BENCHMARKS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -72,10 +72,10 @@ def read_osu(text: str, file: str, told: Told) -> Log:
     )
     if not series and others:
         name, number = next(iter(others.items()))
-        raise FormatError(f'times no collective with sizes: "{shown(name)}"', file, number, 1)
+        raise FormatError(f'times no collective with sizes: "{printable(name)}"', file, number, 1)
     if not series:
         raise FormatError("there is no row with a size and a time", file, text.count("\n") + 1, 1)
-    return Log(series, (*_scaled(series), *(f'"{shown(name)}" is left out' for name in others)))
+    return Log(series, (*_scaled(series), *(f'"{printable(name)}" is left out' for name in others)))
 
 
 def _kind(title: str) -> str | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, in_file
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, reading
 from simulator.scenario.load import read_bytes
 from simulator.scenario.measurements.nccl_json import read_nccl_json
 from simulator.scenario.measurements.nccl_tests import is_nccl, read_nccl_tests
 from simulator.scenario.measurements.osu import is_osu, read_osu
 from simulator.scenario.measurements.series import Log, Told
-from topologies.errors import FormatError
 from topologies.formats.reading import MOST_BYTES, decode
 
 
@@ -32,7 +31,7 @@ def read_log(path: Path, told: Told, *, trust_log: bool = False) -> Log:
     """
     name = str(path)
     data = read_bytes(name, MOST_BYTES + 1, "a log")
-    try:
+    with reading():
         text = decode(data, name)
         if is_osu(text):
             return read_osu(text, name, told)
@@ -41,7 +40,5 @@ def read_log(path: Path, told: Told, *, trust_log: bool = False) -> Log:
             return read_nccl_json(text, name, own)
         if is_nccl(text):
             return read_nccl_tests(text, name, own)
-    except FormatError as error:
-        raise in_file(error) from None
     message = "is no log of nccl-tests, rccl-tests or the OSU benchmarks"
     raise ScenarioErrors([ScenarioError(message, name, 1, 1)])

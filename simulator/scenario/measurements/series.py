@@ -55,6 +55,11 @@ class Series:
     points: tuple[Point, ...]
     library: Literal["nccl", "mpi"] = "nccl"
 
+    @property
+    def name(self) -> str:
+        """What it is of, for people."""
+        return f"{self.kind}, {self.ranks} ranks{', in place' if self.in_place else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class Told:

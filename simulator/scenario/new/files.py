@@ -15,7 +15,7 @@ from algorithms.registry import able
 from simulator.engine.network import Network
 from simulator.llm.plan import Parallel
 from simulator.scenario.choice import Asked, collective_keys, options_of
-from simulator.scenario.errors import ScenarioErrors, printable, suggestion
+from simulator.scenario.errors import ScenarioErrors, suggestion
 from simulator.scenario.fields import Parameter, parameters_of
 from simulator.scenario.load import loads, scenario_keys
 from simulator.scenario.models import Expect, TopologyChoice
@@ -34,6 +34,7 @@ from simulator.scenario.together_load import together_keys
 from simulator.scenario.together_models import ExpectTogether, Own
 from topologies.errors import CollsimError
 from topologies.registry import TOPOLOGIES
+from topologies.text import printable
 from topologies.topology import Topology
 
 _ASKED: Final = Asked(None, "catalogue", needs_size=True)

@@ -11,7 +11,7 @@ from typing import Final
 from simulator.llm.hardware import Hardware
 from simulator.llm.model import transformer
 from simulator.scenario.choice import Asked
-from simulator.scenario.errors import one_of, printable
+from simulator.scenario.errors import one_of
 from simulator.scenario.fields import Parameter, parameters_of
 from simulator.scenario.kinds import KINDS, PLAN_KEYS, SWEEP, TOGETHER_KEYS, WORKLOAD
 from simulator.scenario.load import scenario_keys
@@ -24,6 +24,7 @@ from simulator.scenario.together_load import together_keys
 from simulator.scenario.together_models import Own
 from simulator.scenario.workload_load import workload_keys
 from topologies.errors import CollsimError
+from topologies.text import printable
 
 NAME: Final = "collsim.schema.json"
 """Name of the file, in the library and beside what a person writes."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, did_you_mean
 from simulator.scenario.source import At, Block, Items, Node, Scalar, Source, describe, dotted, put
 from topologies.errors import CollsimError
+from topologies.text import printable
 
 _STEP: Final = re.compile(r"\.?([^.\[\]\s][^.\[\]]*)|\[([0-9]{1,9})\]")
 

@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from pydantic_core import SchemaValidator, ValidationError
 
-from simulator.scenario.errors import ScenarioError, ScenarioErrors, one_of, printable
+from simulator.scenario.errors import ScenarioError, ScenarioErrors, one_of
 from simulator.scenario.fields import Parameter, block_schema
 from simulator.scenario.kinds import SWEEP
-from simulator.scenario.load import opened, translated
+from simulator.scenario.load import default_name, opened, translated
 from simulator.scenario.parse import parse
 from simulator.scenario.parts import in_full
 from simulator.scenario.source import Block, Node, Scalar, Source, plain, put
@@ -23,7 +22,6 @@ from simulator.scenario.sweep.models import How, SweepPlan
 from simulator.scenario.sweep.paths import path_of
 from simulator.scenario.sweep.points import DRAWN, TYPED, Axis, SweepScenario, is_typed, said_by
 from simulator.scenario.sweep.values import choices, node_of
-from simulator.scenario.units import MAX_LENGTH
 from topologies.errors import CollsimError
 
 if TYPE_CHECKING:
@@ -77,7 +75,7 @@ def read_sweep(
     except ScenarioErrors as error:
         raise said_by(error, origin) from None
     axes = _axes(source.file, block, points, origin)
-    name = source.word(("name",)) or printable(Path(source.file).stem, limit=MAX_LENGTH - 3) or "scenario"
+    name = source.word(("name",)) or default_name(source)
     found = SweepScenario(
         name=name,
         source=whole,

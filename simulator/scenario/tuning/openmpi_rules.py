@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from topologies.errors import FormatError
-from topologies.formats.reading import shown
+from topologies.text import printable
 
 COLLECTIVES: Final = 22
 """Numbers from 0 on: allgather, allgatherv, allreduce, ..."""
@@ -128,13 +128,13 @@ class _Reader:
             raise self.error(f"the file ends where {what} should stand")
         self.last, self.ahead = token, next(self.tokens, None)
         if not token.text.isdecimal() or len(token.text) > 20 or int(token.text) > most:
-            raise self.error(f'found "{shown(token.text)}", expected {what}')
+            raise self.error(f'found "{printable(token.text)}", expected {what}')
         return int(token.text)
 
     def end(self) -> None:
         if self.ahead is not None:
             self.last = self.ahead
-            raise self.error(f'found "{shown(self.ahead.text)}" after the last collective')
+            raise self.error(f'found "{printable(self.ahead.text)}" after the last collective')
 
 
 def _tokens(text: str) -> Iterator[_Token]:

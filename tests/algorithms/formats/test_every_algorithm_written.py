@@ -11,6 +11,7 @@ from algorithms.programs.from_schedule import program_of
 from algorithms.programs.proof import prove_program
 from algorithms.programs.summary import totals_of
 from algorithms.programs.timing import schedule_of
+from tests.algorithms.formats.format_files import text
 from tests.algorithms.variants import KINDS
 from topologies.errors import FormatError
 
@@ -90,3 +91,18 @@ def test_a_format_that_is_not_known_is_refused() -> None:
 def test_traces_wait_in_one_of_two_ways() -> None:
     with pytest.raises(ScheduleError, match='after is "none"; expected step, dataflow'):
         to_chakra(build("ring", "allreduce", 2, 0), after="none")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("goal", "GOAL cannot say it: its ranks reach into each other's buffers"),
+        ("mscclpp", "MSCCL\\+\\+ is not written again: its ranks reach into"),
+        ("msccl", "MSCCL XML cannot say it: no step does what"),
+        ("sccl", 'no format "sccl" is written'),
+    ],
+)
+def test_what_a_format_cannot_say_is_refused(form: str, said: str) -> None:
+    program = read_schedule(text("pair-read-reduce.json").encode(), "a.json")
+    with pytest.raises(ScheduleError, match=said):
+        write_schedule(program, form, SIZE)

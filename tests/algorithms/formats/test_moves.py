@@ -115,5 +115,5 @@ def test_a_wrong_file_is_refused_with_its_line(name: str, old: str, new: str, li
 @pytest.mark.parametrize("name", ["a.json", "a.xml", "a"])
 @pytest.mark.parametrize("data", [b"", b"[]", b"<a/>", b"{}"])
 def test_what_is_no_schedule_is_refused(name: str, data: bytes) -> None:
-    with pytest.raises(FormatError, match="no schedule that is known"):
+    with pytest.raises(FormatError, match="cannot tell the format of this schedule"):
         read_schedule(data, name)

@@ -272,13 +272,14 @@ def test_damaged_groups_are_refused_or_read() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "groups.json:1:2: is no JSON: Expecting property name"),
-        ("[]", "groups.json: expected an object"),
-        ('{"a": 3}', 'groups.json: group "a": expected a list of ranks'),
-        ('{"a": [0, 4]}', 'groups.json: group "a": there is no rank "4"; ranks are 0 to 3'),
-        ('{"a": [true]}', 'groups.json: group "a": there is no rank "True"'),
-        ('{"a": [1, 1]}', 'groups.json: group "a": has a rank twice'),
-        ("[" * 100_000, "groups.json: is no JSON that can be read"),
+        ("{", "groups.json:1:2: not JSON: Expecting property name"),
+        ("[]", "groups.json:1:1: expected an object"),
+        ('{"a": 3}', 'groups.json:1:7: group "a": expected a list of ranks'),
+        ('{"a": [0, 4]}', 'groups.json:1:7: group "a": there is no rank "4"; ranks are 0 to 3'),
+        ('{"a": [true]}', 'groups.json:1:7: group "a": there is no rank "True"'),
+        ('{"a": [1, 1]}', 'groups.json:1:7: group "a": has a rank twice'),
+        ("[" * 100_000, "groups.json:1:1: not JSON that anybody reads"),
+        ('{"a": [0, 1], "a": [2, 3]}', 'groups.json:1:2: the key "a" is given twice'),
     ],
 )
 def test_files_that_list_no_groups(text: str, message: str) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plots.calibration import Measured, calibration_figure
+from plots.calibration import FittedSeries, calibration_figure
 from simulator.scenario.calibration.fitted import Value, fit_series
 from simulator.scenario.calibration.held import hold_out
-from simulator.scenario.calibration.output import platform_yaml
+from simulator.scenario.calibration.platform import platform_yaml
 from simulator.scenario.calibration.target import target_of
 from simulator.scenario.load import load, loads
 from simulator.scenario.measurements.series import Point, Series
@@ -250,7 +250,7 @@ def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_the_figure_breaks_lines_where_something_else_holds() -> None:
-    one = Measured("ring", [1, 2, 4, 8], [1e-6] * 4, [1e-6] * 4, [1])
+    one = FittedSeries("ring", [1, 2, 4, 8], [1e-6] * 4, [1e-6] * 4, [1])
     above, below = calibration_figure([one], title="a").axes
     assert [len(line.get_xdata()) for line in above.lines] == [4, 2, 2]
     assert [len(line.get_xdata()) for line in below.lines[:2]] == [2, 2]

@@ -127,7 +127,7 @@ def _one_more(folder: Path) -> None:
         ),
         (
             lambda folder: (folder / "groups.json").write_text('{"1": [0, 3]}'),
-            'groups.json: group "1": there is no rank "3"',
+            'groups.json:1:7: group "1": there is no rank "3"',
         ),
         (lambda folder: (folder / "groups.json").unlink(), "groups.json: there is no such file"),
         (
