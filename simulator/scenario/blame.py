@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from algorithms.errors import ProofError, ScheduleError
+from algorithms.programs.errors import ProgramError
 from simulator.scenario.errors import ScenarioErrors
+from simulator.scenario.models import Scenario, ScheduleFile
 from topologies.errors import CollsimError, TopologyError
 
 if TYPE_CHECKING:
@@ -63,3 +66,30 @@ def _blame(error: CollsimError) -> tuple[str | int, ...]:
     if error.at and error.at[0] == "ranks":
         return ("collective", *error.at)
     return error.at or ("topology" if isinstance(error, TopologyError) else "collective",)
+
+
+@contextmanager
+def proving_file(path: Path) -> Iterator[None]:
+    """Have a proof that fails name the file and the line.
+
+    Raises
+    ------
+    ProgramError
+    """
+    try:
+        yield
+    except ProgramError as error:
+        place = f"{path}:{error.line}" if error.line else str(path)
+        where = {"step": error.step, "rank": error.rank, "chunk": error.chunk}
+        raise ProgramError(f"{place}: {error.message}", error.line, **where) from None
+
+
+def proving_own(scenario: Scenario) -> AbstractContextManager[None]:
+    """Have a proof of a scenario's schedule name the file that it is in, where it is in one."""
+    own = scenario.collective.own
+    return proving_file(schedule_path(scenario, own)) if isinstance(own, ScheduleFile) else nullcontext()
+
+
+def schedule_path(scenario: Scenario, own: ScheduleFile) -> Path:
+    """Where the file of a scenario's schedule is."""
+    return Path(scenario.source.file).parent / own.schedule

@@ -23,7 +23,7 @@ from simulator.engine.lower import lower, placement
 from simulator.engine.memory import Memory
 from simulator.engine.one_rank import lower_one
 from simulator.scenario.answer import Answer
-from simulator.scenario.blame import placed, proving
+from simulator.scenario.blame import placed, proving, proving_own
 from simulator.scenario.defaults import options_on
 from simulator.scenario.errors import ScenarioErrors
 from simulator.scenario.judge import analytic, bounds_on, cautions
@@ -32,7 +32,6 @@ from simulator.scenario.models import FROM_FILE
 from simulator.scenario.own import own_schedule
 from simulator.scenario.rated import Rated
 from simulator.scenario.reused import Reused
-from simulator.scenario.schedule_file import proving_own
 from simulator.scenario.symmetric import Symmetry, find_symmetry
 from topologies.overrides import override
 from topologies.registry import TOPOLOGIES

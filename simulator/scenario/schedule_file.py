@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algorithms.formats.registry import read_schedule
-from algorithms.programs.errors import ProgramError
 from algorithms.programs.from_schedule import program_of
 from algorithms.programs.proof import prove_program
 from algorithms.programs.purpose import MESSAGES, Messages, Purpose
 from algorithms.programs.timing import schedule_of
+from simulator.scenario.blame import proving_file, schedule_path
 from simulator.scenario.errors import ScenarioErrors, reading
 from simulator.scenario.load import read_bytes
 from simulator.scenario.models import Scenario, ScheduleFile
@@ -22,8 +21,6 @@ from topologies.formats.reading import MOST_BYTES
 from topologies.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from algorithms.programs.program import Program
     from algorithms.schedule import Schedule
     from simulator.scenario.source import At
@@ -120,32 +117,6 @@ def unsaid_of(scenario: Scenario | TogetherScenario) -> list[str]:
     return [*unsaid, "who begins late"] if scenario.delay else unsaid
 
 
-@contextmanager
-def proving_file(path: Path) -> Iterator[None]:
-    """Have a proof that fails name the file and the line.
-
-    Raises
-    ------
-    ProgramError
-    """
-    try:
-        yield
-    except ProgramError as error:
-        place = f"{path}:{error.line}" if error.line else str(path)
-        where = {"step": error.step, "rank": error.rank, "chunk": error.chunk}
-        raise ProgramError(f"{place}: {error.message}", error.line, **where) from None
-
-
-def proving_own(scenario: Scenario) -> AbstractContextManager[None]:
-    """Have a proof of a scenario's schedule name the file that it is in, where it is in one."""
-    own = scenario.collective.own
-    return proving_file(_path(scenario, own)) if isinstance(own, ScheduleFile) else nullcontext()
-
-
-def _path(scenario: Scenario, own: ScheduleFile) -> Path:
-    return Path(scenario.source.file).parent / own.schedule
-
-
 def file_schedule(scenario: Scenario, own: ScheduleFile, ranks: int) -> Schedule:
     """Schedule of the file that a scenario names.
 
@@ -157,7 +128,7 @@ def file_schedule(scenario: Scenario, own: ScheduleFile, ranks: int) -> Schedule
         If it comes to a stop, or sends what holds nothing; names the file and the line.
     """
     choice = scenario.collective
-    path = _path(scenario, own)
+    path = schedule_path(scenario, own)
     if not path.is_file():
         raise _refused(scenario, f'there is no file "{printable(own.schedule)}" beside the scenario')
     program = read_program(path, own.format)
