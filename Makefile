@@ -28,7 +28,10 @@ demo: $(VENV)/.run
 	$(BIN)/collsim run $(DEMO) --out out/demo --force
 	@echo "the timeline: out/demo/timeline.png"
 
-test: lint types tests docs wheel
+# what takes one core, two at a time; then the tests, which take both
+test: setup
+	$(MAKE) --jobs 2 lint types docs wheel
+	$(MAKE) tests
 
 setup: $(VENV)/.dev
 
