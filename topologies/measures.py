@@ -62,8 +62,14 @@ class Measures:
     bisection_exact: bool
 
 
-def measure(topology: Topology) -> Measures:
+def measure(topology: Topology, *, alike: bool = False) -> Measures:
     """Measure a topology.
+
+    Parameters
+    ----------
+    topology : Topology
+    alike : bool
+        Whether it is known to look the same from every rank, so that rank 0 alone is looked at.
 
     Raises
     ------
@@ -77,7 +83,7 @@ def measure(topology: Topology) -> Measures:
     >>> cube.degree, cube.diameter, cube.bisection_links
     ((3, 3), 3, 4)
     """
-    links = topology.links
+    links, seen = topology.links, np.arange(1 if alike else topology.ranks)
     exact = _placements(topology) <= _MOST_PLACEMENTS
     cut = _smallest_cut if exact else _natural_cut
     return Measures(
@@ -86,8 +92,8 @@ def measure(topology: Topology) -> Measures:
         links=len(links),
         degree=_degree(links.src, topology.ranks),
         in_degree=_degree(links.dst, topology.ranks),
-        diameter=_diameter(topology),
-        alpha_diameter=_alpha_diameter(topology),
+        diameter=_diameter(topology, seen),
+        alpha_diameter=_alpha_diameter(topology, seen),
         bisection_links=round(cut(topology, np.ones(len(links)))),
         bisection_bandwidth=cut(topology, links.bandwidth),
         bisection_exact=exact,
@@ -99,9 +105,8 @@ def _degree(ends: NDArray[np.int32], ranks: int) -> tuple[int, int]:
     return int(count.min()), int(count.max())
 
 
-def _diameter(topology: Topology) -> int:
-    ranks = np.arange(topology.ranks)
-    blocks = np.array_split(ranks, -(-topology.ranks // _TARGETS_AT_ONCE))
+def _diameter(topology: Topology, seen: NDArray[np.int64]) -> int:
+    blocks = np.array_split(seen, -(-len(seen) // _TARGETS_AT_ONCE))
     return max(_longest_route(topology, block) for block in blocks)
 
 
@@ -131,17 +136,18 @@ def _check_reached(topology: Topology, targets: NDArray[np.int64], following: ND
         raise TopologyError(f"there is no way from {src} to {targets[row]}")
 
 
-def _alpha_diameter(topology: Topology) -> float:
+def _alpha_diameter(topology: Topology, seen: NDArray[np.int64]) -> float:
     """Longest of the cheapest ways in overhead + latency; every rank is known to reach every other."""
     links, ranks = topology.links, topology.ranks
     if ranks == 1:
         return 0.0
     # whole femtoseconds, whose sums are exact
     alpha = np.rint(links.overhead * 1e15) + np.rint(links.latency * 1e15)
-    one_hop = np.full((len(topology.nodes), len(topology.nodes)), np.inf)
-    np.minimum.at(one_hop, (links.src, links.dst), alpha)
+    near = np.flatnonzero(links.dst < len(seen))
+    one_hop = np.full((len(topology.nodes), len(seen)), np.inf)
+    np.minimum.at(one_hop, (links.src[near], links.dst[near]), alpha[near])
     np.fill_diagonal(one_hop, 0.0)
-    one_hop = one_hop[:ranks, :ranks]
+    one_hop = one_hop[:ranks]
     # no way of two hops can be cheaper than such a link
     settled = one_hop <= 2 * alpha.min()
     targets = np.flatnonzero(~settled.all(axis=0))

@@ -29,6 +29,7 @@ def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> N
 
     from simulator.scenario.output import check_topology_out, write_topology
     from simulator.scenario.run import build_topology
+    from simulator.scenario.symmetric import looks_alike
     from simulator.scenario.tables import topology_table
     from simulator.scenario.topology_file import foreign_topology
     from topologies.errors import TopologyError
@@ -36,10 +37,13 @@ def topology(file: Path, as_json_text: bool, out: Path | None, force: bool) -> N
 
     if out is not None:
         check_topology_out(out, force=force)
-    built = foreign_topology(file) or build_topology(load_one(file))
+    built, alike = foreign_topology(file), False
+    if built is None:
+        scenario = load_one(file)
+        built, alike = build_topology(scenario), looks_alike(scenario.topology)
     warn(str(file), built.notes)
     try:
-        measures = measure(built)
+        measures = measure(built, alike=alike)
     except TopologyError as error:
         raise TopologyError(f"{file}: {error.message}") from None
     if out is not None:

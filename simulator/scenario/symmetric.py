@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from algorithms.bounds import Bounds
     from algorithms.representative import Representative
     from simulator.engine.plan import Plan
-    from simulator.scenario.models import Scenario
+    from simulator.scenario.models import Scenario, TopologyChoice
     from topologies.orbits import SymmetricTopology
     from topologies.topology import Topology
 
@@ -160,12 +160,12 @@ def find_symmetry(scenario: Scenario) -> Symmetry | None:
     ScheduleError
         If the algorithm does not fit the collective, N or an option.
     """
-    choice, topology = scenario.collective, scenario.topology
-    if not _is_plain(scenario) or choice.own is not None or topology.overrides:
+    choice = scenario.collective
+    if not _is_plain(scenario) or choice.own is not None:
         return None
     if ALGORITHMS[choice.algorithm].representative is None:
         return None
-    seen = symmetric_topology(topology.kind, topology.parameters)
+    seen = _seen(scenario.topology)
     if seen is None:
         return None
     options = options_on(scenario, seen.around_rank_0())
@@ -174,6 +174,16 @@ def find_symmetry(scenario: Scenario) -> Symmetry | None:
         return None
     one = representative(choice.algorithm, choice.kind, seen.ranks, choice.size, **options)
     return Symmetry(one, seen, options) if one is not None and seen.moved_by(one.group) else None
+
+
+def looks_alike(topology: TopologyChoice) -> bool:
+    """Whether a topology looks the same from every rank."""
+    return _seen(topology) is not None
+
+
+def _seen(topology: TopologyChoice) -> SymmetricTopology | None:
+    """What rank 0 sees of it, where that is the same from everywhere."""
+    return None if topology.overrides else symmetric_topology(topology.kind, topology.parameters)
 
 
 def _is_plain(scenario: Scenario) -> bool:

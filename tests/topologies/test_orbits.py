@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from topologies import TOPOLOGIES, Topology, routes
+from topologies.measures import measure
 from topologies.orbits import SymmetricTopology, symmetric_topology
 from topologies.translations import Translations, translations
 
@@ -37,6 +38,12 @@ def test_routes_of_every_rank_are_those_of_rank_0_moved() -> None:
         assert (seen.kind, seen.ranks, seen.levels) == (kind, whole.ranks, whole.levels)
         group = seen.group or translations((whole.ranks,))
         assert walked_by(seen, group) == walked(whole), (kind, parameters)
+
+
+def test_measured_from_rank_0_is_measured_whole() -> None:
+    for kind, parameters in every_shape():
+        whole = TOPOLOGIES[kind](**parameters, **WIRE)
+        assert measure(whole, alike=True) == measure(whole), (kind, parameters)
 
 
 def pairs(ranks: int) -> tuple[np.ndarray, np.ndarray]:
