@@ -149,13 +149,8 @@ def read_scenario(source: Source, refused: tuple[ScenarioError, ...]) -> Scenari
     refuse_other(source, "collective")
     source, unfit = with_preset(source)
     refused += unfit
-    values: dict[str, Any] = {}
-    errors = [*refused, *misfits(source)]
-    try:
-        validator = _validator(known_topology(source), asked_of(source))
-        values = validator.validate_python(plain(source.root))
-    except ValidationError as error:
-        errors += translated(error.errors(include_url=False, include_input=False), source, refused)
+    values, wrong = validated(_validator(known_topology(source), asked_of(source)), source, refused)
+    errors = [*refused, *misfits(source), *wrong]
     if asked_of(source).way == "steps":
         steps, unread = read_steps(source)
         errors += unread
@@ -223,6 +218,17 @@ def topology_schema(kind: str | None) -> CoreSchema:
         return block_schema(keys | parameters_of(TOPOLOGIES[kind]), choose)
     # of an unknown kind nothing can be said of the other keys
     return block_schema(keys, choose, any_keys=True)
+
+
+def validated(
+    validator: SchemaValidator, source: Source, refused: Iterable[ScenarioError]
+) -> tuple[dict[str, Any], list[ScenarioError]]:
+    """What a validator makes of a file, by key, and what is wrong with it but for what was refused."""
+    try:
+        return validator.validate_python(plain(source.root)), []
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+        return {}, list(translated(details, source, refused))
 
 
 def translated(

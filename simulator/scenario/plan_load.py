@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
-from pydantic_core import CoreSchema, SchemaValidator, ValidationError
+from pydantic_core import CoreSchema, SchemaValidator
 
 from simulator.llm.fit import misfits
 from simulator.llm.model import transformer
@@ -22,14 +22,14 @@ from simulator.scenario.load import (
     opened,
     read_scenario,
     topology_schema,
-    translated,
+    validated,
 )
 from simulator.scenario.models import Scenario
 from simulator.scenario.parse import parse
 from simulator.scenario.parts import with_parts
 from simulator.scenario.plan_models import PlanScenario, memory_plan
 from simulator.scenario.presets import with_preset
-from simulator.scenario.source import Block, Source, dotted, plain
+from simulator.scenario.source import Block, Source, dotted
 from simulator.scenario.together_load import read_together
 from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.workload_models import WorkloadScenario
@@ -106,13 +106,9 @@ def read_plan(source: Source, refused: tuple[ScenarioError, ...]) -> PlanScenari
     refuse_other(source, "plan")
     source, unfit = with_preset(source)
     source, unknown = with_parts(source)
-    errors = [*refused, *unfit, *unknown, *_unplaced(source)]
-    values: dict[str, Any] = {}
-    try:
-        validator = _validator(known_topology(source), _known(source, "model"), _known(source, "hardware"))
-        values = validator.validate_python(plain(source.root))
-    except ValidationError as error:
-        errors += translated(error.errors(include_url=False, include_input=False), source, refused)
+    validator = _validator(known_topology(source), _known(source, "model"), _known(source, "hardware"))
+    values, wrong = validated(validator, source, refused)
+    errors = [*refused, *unfit, *unknown, *_unplaced(source), *wrong]
     if errors:
         raise ScenarioErrors(errors)
     scenario = _with_capacity(PlanScenario(**{"name": default_name(source), **values}, source=source))

@@ -16,7 +16,14 @@ from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.inline import read_steps
 from simulator.scenario.kinds import refuse_other
-from simulator.scenario.load import default_name, known_topology, opened, topology_schema, translated
+from simulator.scenario.load import (
+    default_name,
+    known_topology,
+    opened,
+    topology_schema,
+    translated,
+    validated,
+)
 from simulator.scenario.misfits import misfits
 from simulator.scenario.models import CollectiveChoice, Scenario
 from simulator.scenario.order import misplaced
@@ -67,14 +74,9 @@ def read_together(source: Source, refused: Refused) -> TogetherScenario:
     refuse_other(source, "together")
     source, unfit = with_preset(source)
     refused += unfit
-    errors = [*refused, *_unplaced(source)]
-    values: dict[str, Any] = {}
-    try:
-        values = _validator(known_topology(source)).validate_python(plain(source.root))
-    except ValidationError as error:
-        errors += translated(error.errors(include_url=False, include_input=False), source, refused)
-    entries, wrong = _entries(source, refused)
-    errors += wrong
+    values, wrong = validated(_validator(known_topology(source)), source, refused)
+    entries, misread = _entries(source, refused)
+    errors = [*refused, *_unplaced(source), *wrong, *misread]
     if errors:
         raise ScenarioErrors(errors)
     del values["collectives"]

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from pydantic_core import CoreSchema, SchemaValidator, ValidationError
+from pydantic_core import CoreSchema, SchemaValidator
 
 from simulator.llm.workload.plan import WorkloadPlan
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import WORKLOAD, refuse_other
-from simulator.scenario.load import default_name, known_topology, topology_schema, translated
+from simulator.scenario.load import default_name, known_topology, topology_schema, validated
 from simulator.scenario.parse import parse
 from simulator.scenario.presets import with_preset
-from simulator.scenario.source import Source, plain
+from simulator.scenario.source import Source
 from simulator.scenario.workload_models import WorkloadChoice, WorkloadFiles, WorkloadScenario
 
 
@@ -41,12 +41,8 @@ def read_workload(source: Source, refused: tuple[ScenarioError, ...]) -> Workloa
     """Read a workload from what was parsed, and what was refused of it; as `loads_workload`."""
     refuse_other(source, WORKLOAD)
     source, unfit = with_preset(source)
-    errors = [*refused, *unfit, *_unplaced(source)]
-    values: dict[str, Any] = {}
-    try:
-        values = _validator(known_topology(source)).validate_python(plain(source.root))
-    except ValidationError as error:
-        errors += translated(error.errors(include_url=False, include_input=False), source, refused)
+    values, wrong = validated(_validator(known_topology(source)), source, refused)
+    errors = [*refused, *unfit, *_unplaced(source), *wrong]
     if errors:
         raise ScenarioErrors(errors)
     return WorkloadScenario(**{"name": default_name(source), **values}, source=source)
