@@ -22,6 +22,12 @@ from simulator.commands.shared import FAILED, INTERRUPTED, WRONG
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+# older versions of click print the help by themselves
+_NO_ARGUMENTS: tuple[type[click.ClickException], ...] = tuple(
+    filter(None, [getattr(click.exceptions, "NoArgsIsHelpError", None)])
+)
+
+
 @click.group(
     cls=Sections,
     commands=Loaded({name: f"simulator.commands.{name}" for names in SECTIONS.values() for name in names}),
@@ -49,6 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             args=None if arguments is None else list(arguments), prog_name="collsim", standalone_mode=False
         )
         sys.stdout.flush()
+    except _NO_ARGUMENTS as error:
+        # the help is many lines
+        _end(error.format_message(), error.exit_code)
     except click.ClickException as error:
         # click lists the words of an argument in lines
         _end(f"collsim: {' '.join(error.format_message().split())}", error.exit_code)

@@ -142,6 +142,17 @@ def test_schema_is_printed_or_written(tmp_path: Path, capsys: pytest.CaptureFixt
     assert collsim("schema", "--out", "preset.json", "--force") == 0
 
 
+@pytest.mark.parametrize("words", [(), ("llm",)])
+def test_without_a_command_the_help_is_shown_as_it_is(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # newer versions of click call it a usage error
+    assert collsim(*words) in (0, 2)
+    text = "".join(capsys.readouterr())
+    assert text.startswith("Usage: collsim")
+    assert "\n\nOptions:\n" in text
+
+
 def test_every_command_stands_under_one_heading(capsys: pytest.CaptureFixture[str]) -> None:
     named = [name for names in SECTIONS.values() for name in names]
     assert sorted(named) == sorted(cli.commands)
