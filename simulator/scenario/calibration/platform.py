@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algorithms.registry import build
+from simulator.scenario.calibration.target import DIGITS
 from simulator.scenario.parse import parse
 from simulator.scenario.units import MAX_BANDWIDTH, MIN_BANDWIDTH, MIN_TIME
 from simulator.scenario.written import to_yaml
 from topologies.errors import CollsimError
-from topologies.text import format_bytes
+from topologies.text import format_bandwidth, format_bytes, format_time
 
 if TYPE_CHECKING:
     from simulator.scenario.calibration.explain import Part
@@ -51,9 +52,9 @@ def platform_yaml(found: Calibration, target: Target, size: int | None = None) -
         "network": {"model": "cut_through"},
     }
     if found.gamma is not None:
-        tree["reduction"] = {"bandwidth": f"{_rate(found.gamma)!r} B/s"}
+        tree["reduction"] = {"bandwidth": format_bandwidth(_rate(found.gamma), DIGITS)}
     if found.startup is not None:
-        late = f"{found.startup.value!r} s"
+        late = format_time(found.startup.value, DIGITS)
         tree["delay"] = dict.fromkeys(range(series.ranks), late)
     source, _ = parse(json.dumps(tree), "platform.yaml")
     return "".join(f"# {line}\n" for line in _heading(found, index, part)) + to_yaml(source.root)

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 from simulator.scenario.calibration.link_prices import of_levels, of_one_level
 from simulator.scenario.errors import did_you_mean, one_of
 from topologies.errors import CollsimError
-from topologies.text import printable
+from topologies.text import format_bandwidth, format_time, printable
 
 if TYPE_CHECKING:
     from algorithms.schedule import Schedule
     from simulator.scenario.calibration.link_prices import Price
     from topologies.topology import Topology
+
+DIGITS: Final = 12
+"""Of a fitted value in a scenario: the time is that of the fit, and a quantity fits its line."""
 
 PLAIN: Final = ("crossbar", "ring", "full_mesh")
 """Kinds that stand for a machine of which nothing else is known."""
@@ -53,13 +56,23 @@ class Target:
             alpha, beta = prices[0] or (0.0, 1.0)
             # of a crossbar the overhead is alpha: a rank sends one message at a time
             name = "overhead" if self.written["kind"] == "crossbar" else "latency"
-            return {**self.written, "ranks": ranks, "bandwidth": f"{beta!r} B/s", name: f"{alpha!r} s"}
+            return {
+                **self.written,
+                "ranks": ranks,
+                "bandwidth": format_bandwidth(beta, DIGITS),
+                name: format_time(alpha, DIGITS),
+            }
         several = len(prices) > 1
         links = (
             of_levels(self.topology, prices, sent()) if several else of_one_level(self.topology, prices[0])
         )
         changes = [
-            {"level": level, "bandwidth": f"{beta!r} B/s", "latency": f"{alpha!r} s", "overhead": "0 s"}
+            {
+                "level": level,
+                "bandwidth": format_bandwidth(beta, DIGITS),
+                "latency": format_time(alpha, DIGITS),
+                "overhead": "0 s",
+            }
             for level, (alpha, beta) in links.items()
         ]
         return {**self.written, "overrides": [*self.written.get("overrides", ()), *changes]}
