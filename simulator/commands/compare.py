@@ -22,12 +22,12 @@ from simulator.commands.shared import (
     say_written,
     warn,
 )
+from simulator.scenario.tuning import TABLES
 
 if TYPE_CHECKING:
     from simulator.scenario.compare import Comparison
     from simulator.scenario.models import Scenario
 
-TABLES: Final = ("nccl-tuner", "openmpi", "openmpi-json")
 SIZES: Final = "1KiB..1GiB"
 
 

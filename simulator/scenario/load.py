@@ -220,6 +220,13 @@ def topology_schema(kind: str | None) -> CoreSchema:
     return block_schema(keys, choose, any_keys=True)
 
 
+def unplaced(source: Source, why: str) -> Iterator[ScenarioError]:
+    """A placement where something else says which rank is which."""
+    at = ("network", "placement")
+    if source.find(at) is not None:
+        yield source.error(f"network.placement: does not go with {why}", at, key=True)
+
+
 def validated(
     validator: SchemaValidator, source: Source, refused: Iterable[ScenarioError]
 ) -> tuple[dict[str, Any], list[ScenarioError]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pydantic_core import CoreSchema, SchemaValidator
 
@@ -22,6 +21,7 @@ from simulator.scenario.load import (
     opened,
     read_scenario,
     topology_schema,
+    unplaced,
     validated,
 )
 from simulator.scenario.models import Scenario
@@ -35,6 +35,9 @@ from simulator.scenario.together_models import TogetherScenario
 from simulator.scenario.workload_models import WorkloadScenario
 
 AnyScenario: TypeAlias = Scenario | TogetherScenario | WorkloadScenario | PlanScenario
+
+_PLACED: Final = 'a plan, whose "parallel.order" says which rank is which'
+"""Who says which rank is which."""
 
 
 def load_any(path: str | os.PathLike[str]) -> AnyScenario:
@@ -108,22 +111,12 @@ def read_plan(source: Source, refused: tuple[ScenarioError, ...]) -> PlanScenari
     source, unknown = with_parts(source)
     validator = _validator(known_topology(source), _known(source, "model"), _known(source, "hardware"))
     values, wrong = validated(validator, source, refused)
-    errors = [*refused, *unfit, *unknown, *_unplaced(source), *wrong]
+    errors = [*refused, *unfit, *unknown, *unplaced(source, _PLACED), *wrong]
     if errors:
         raise ScenarioErrors(errors)
     scenario = _with_capacity(PlanScenario(**{"name": default_name(source), **values}, source=source))
     _refuse_misfits(scenario)
     return scenario
-
-
-def _unplaced(source: Source) -> Iterator[ScenarioError]:
-    """A placement: the plan itself says which rank does what."""
-    at = ("network", "placement")
-    if source.find(at) is not None:
-        message = (
-            'network.placement: does not go with a plan, whose "parallel.order" says which rank is which'
-        )
-        yield source.error(message, at, key=True)
 
 
 def _with_capacity(scenario: PlanScenario) -> PlanScenario:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -14,29 +13,15 @@ from simulator.scenario.output import TRACE, save_figures, save_reports, write_f
 from simulator.scenario.plan_pictures import step_picture
 from simulator.scenario.rows import Kind, Rows
 from simulator.scenario.step_trace import step_trace
-from topologies.clock import exact_seconds
+from simulator.scenario.task_rows import task_rows
 
 if TYPE_CHECKING:
+    from simulator.llm.step.graph import Task
     from simulator.scenario.step_run import StepResult
 
-TASK: Final[Mapping[str, Kind]] = MappingProxyType(
-    {
-        "task": int,
-        "stage": int,
-        "stream": str,
-        "phase": str,
-        "microbatch": int,
-        "name": str,
-        "collective": str,
-        "group": str,
-        "peer": int,
-        "size": int,
-        "memoised": int,
-        "begin": float,
-        "end": float,
-    }
+_OWN: Final[Mapping[str, Kind]] = MappingProxyType(
+    {"stage": int, "stream": str, "phase": str, "microbatch": int, "name": str}
 )
-"""What is said of a task."""
 
 
 def write_step(
@@ -76,18 +61,9 @@ def write_step(
 
 def step_rows(result: StepResult) -> Rows:
     """A row a task; times in s, exact to the femtosecond."""
-    return Rows(TASK, partial(_tasks, result))
+    return task_rows(result.report.step, _OWN, _about)
 
 
-def _tasks(result: StepResult) -> Iterator[tuple[Any, ...]]:
-    step = result.report.step
-    times = zip(step.begin.tolist(), step.end.tolist(), strict=True)
-    for number, (task, (begin, end)) in enumerate(zip(step.graph.tasks, times, strict=True)):
-        way = task.way
-        of_call: tuple[Any, ...] = ("",) * 5
-        if way is not None:
-            peer = "" if way.peer is None else way.peer
-            of_call = (way.kind, way.group.name, peer, task.size, int(way in step.memoised))
-        microbatch = "" if task.microbatch < 0 else task.microbatch
-        about = (task.stream.stage, task.stream.name, task.phase, microbatch, task.name)
-        yield (number, *about, *of_call, exact_seconds(begin), exact_seconds(end))
+def _about(task: Task) -> tuple[Any, ...]:
+    microbatch = "" if task.microbatch < 0 else task.microbatch
+    return (task.stream.stage, task.stream.name, task.phase, microbatch, task.name)

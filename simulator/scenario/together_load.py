@@ -22,6 +22,7 @@ from simulator.scenario.load import (
     opened,
     topology_schema,
     translated,
+    unplaced,
     validated,
 )
 from simulator.scenario.misfits import misfits
@@ -36,6 +37,9 @@ Refused = tuple[ScenarioError, ...]
 
 SHARED: Final = ("topology", "reduction", "network", "engine", "verify")
 """What is the same for each of them."""
+
+_PLACED: Final = '"collectives", whose "ranks" say who plays whom'
+"""Who says which rank is which."""
 
 
 def load_together(path: str | os.PathLike[str]) -> TogetherScenario:
@@ -76,7 +80,7 @@ def read_together(source: Source, refused: Refused) -> TogetherScenario:
     refused += unfit
     values, wrong = validated(_validator(known_topology(source)), source, refused)
     entries, misread = _entries(source, refused)
-    errors = [*refused, *_unplaced(source), *wrong, *misread]
+    errors = [*refused, *unplaced(source, _PLACED), *wrong, *misread]
     if errors:
         raise ScenarioErrors(errors)
     del values["collectives"]
@@ -86,14 +90,6 @@ def read_together(source: Source, refused: Refused) -> TogetherScenario:
     if errors:
         raise ScenarioErrors(errors)
     return TogetherScenario(**whole, members=members, source=source)
-
-
-def _unplaced(source: Source) -> Iterator[ScenarioError]:
-    """A placement, which the groups make senseless."""
-    at = ("network", "placement")
-    if source.find(at) is not None:
-        message = 'network.placement: does not go with "collectives", whose "ranks" say who plays whom'
-        yield source.error(message, at, key=True)
 
 
 @cache

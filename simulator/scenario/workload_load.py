@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import CoreSchema, SchemaValidator
 
@@ -12,11 +11,14 @@ from simulator.llm.workload.plan import WorkloadPlan
 from simulator.scenario.errors import ScenarioError, ScenarioErrors
 from simulator.scenario.fields import Parameter, block_schema, parameters_of
 from simulator.scenario.kinds import WORKLOAD, refuse_other
-from simulator.scenario.load import default_name, known_topology, topology_schema, validated
+from simulator.scenario.load import default_name, known_topology, topology_schema, unplaced, validated
 from simulator.scenario.parse import parse
 from simulator.scenario.presets import with_preset
 from simulator.scenario.source import Source
 from simulator.scenario.workload_models import WorkloadChoice, WorkloadFiles, WorkloadScenario
+
+_PLACED: Final = "a workload, whose files say what each rank does"
+"""Who says which rank is which."""
 
 
 def loads_workload(text: str, name: str = "scenario") -> WorkloadScenario:
@@ -42,18 +44,10 @@ def read_workload(source: Source, refused: tuple[ScenarioError, ...]) -> Workloa
     refuse_other(source, WORKLOAD)
     source, unfit = with_preset(source)
     values, wrong = validated(_validator(known_topology(source)), source, refused)
-    errors = [*refused, *unfit, *_unplaced(source), *wrong]
+    errors = [*refused, *unfit, *unplaced(source, _PLACED), *wrong]
     if errors:
         raise ScenarioErrors(errors)
     return WorkloadScenario(**{"name": default_name(source), **values}, source=source)
-
-
-def _unplaced(source: Source) -> Iterator[ScenarioError]:
-    """A placement: the files say which rank does what."""
-    at = ("network", "placement")
-    if source.find(at) is not None:
-        message = "network.placement: does not go with a workload, whose files say what each rank does"
-        yield source.error(message, at, key=True)
 
 
 @cache

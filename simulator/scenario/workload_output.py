@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,49 +12,25 @@ from simulator.llm.step.graph import COMPUTE
 from simulator.llm.workload.events import SEND
 from simulator.llm.workload.report import whose
 from simulator.scenario.rows import Kind, Rows
-from topologies.clock import exact_seconds
+from simulator.scenario.task_rows import task_rows
 
 if TYPE_CHECKING:
     from plots.steps import Bars
     from simulator.llm.step.graph import Task
     from simulator.scenario.workload_result import WorkloadResult
 
-WORKLOAD_TASK: Final[Mapping[str, Kind]] = MappingProxyType(
-    {
-        "task": int,
-        "rank": int,
-        "stream": str,
-        "phase": str,
-        "name": str,
-        "collective": str,
-        "group": str,
-        "peer": int,
-        "size": int,
-        "memoised": int,
-        "begin": float,
-        "end": float,
-    }
-)
-"""What is said of a task."""
+_OWN: Final[Mapping[str, Kind]] = MappingProxyType({"rank": int, "stream": str, "phase": str, "name": str})
 
 
 def workload_rows(result: WorkloadResult) -> Rows:
     """A row a task; times in s, exact to the femtosecond."""
-    return Rows(WORKLOAD_TASK, partial(_tasks, result))
-
-
-def _tasks(result: WorkloadResult) -> Iterator[tuple[Any, ...]]:
     report = result.report
-    step = report.step
-    times = zip(step.begin.tolist(), step.end.tolist(), strict=True)
-    for number, (task, (begin, end)) in enumerate(zip(step.graph.tasks, times, strict=True)):
-        of_call: tuple[Any, ...] = ("",) * 5
-        if task.way is not None:
-            peer = "" if task.way.peer is None else task.way.peer
-            of_call = (task.way.kind, task.way.group.name, peer, task.size, int(task.way in step.memoised))
+
+    def about(task: Task) -> tuple[Any, ...]:
         rank = "" if report.alike else task.stream.stage
-        about = (rank, task.stream.name, task.phase, task.name)
-        yield (number, *about, *of_call, exact_seconds(begin), exact_seconds(end))
+        return (rank, task.stream.name, task.phase, task.name)
+
+    return task_rows(report.step, _OWN, about)
 
 
 def workload_bars(result: WorkloadResult) -> tuple[Bars, list[Task]]:

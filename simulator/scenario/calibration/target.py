@@ -56,26 +56,21 @@ class Target:
             alpha, beta = prices[0] or (0.0, 1.0)
             # of a crossbar the overhead is alpha: a rank sends one message at a time
             name = "overhead" if self.written["kind"] == "crossbar" else "latency"
-            return {
-                **self.written,
-                "ranks": ranks,
-                "bandwidth": format_bandwidth(beta, DIGITS),
-                name: format_time(alpha, DIGITS),
-            }
+            return {**self.written, "ranks": ranks, **_written(alpha, beta, name)}
         several = len(prices) > 1
         links = (
             of_levels(self.topology, prices, sent()) if several else of_one_level(self.topology, prices[0])
         )
         changes = [
-            {
-                "level": level,
-                "bandwidth": format_bandwidth(beta, DIGITS),
-                "latency": format_time(alpha, DIGITS),
-                "overhead": "0 s",
-            }
+            {"level": level, **_written(alpha, beta, "latency"), "overhead": "0 s"}
             for level, (alpha, beta) in links.items()
         ]
         return {**self.written, "overrides": [*self.written.get("overrides", ()), *changes]}
+
+
+def _written(alpha: float, beta: float, name: str) -> dict[str, str]:
+    """Alpha (s), under a name, and beta (bytes/s) as a scenario has them."""
+    return {"bandwidth": format_bandwidth(beta, DIGITS), name: format_time(alpha, DIGITS)}
 
 
 def target_of(text: str | None, ranks: int, beside: Path) -> Target:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from simulator.scenario.errors import known
+from simulator.scenario.tuning import TABLES
 from simulator.scenario.tuning.nccl_tuner import ALGORITHMS, NOTE, nccl_tuner_csv
 from simulator.scenario.tuning.openmpi import able_of, notes_of, openmpi_json, openmpi_rules
 from simulator.scenario.tuning.rules import missing_lines
 
 if TYPE_CHECKING:
     from simulator.scenario.compare import Comparison
-
-TABLES: Final = ("nccl-tuner", "openmpi", "openmpi-json")
 
 
 @dataclass(frozen=True, slots=True)
